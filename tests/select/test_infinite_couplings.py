@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from isinglass import as_table, edge_tests, ising_path, refit
+from isinglass import Network, Solution, as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
 from isinglass.select.derivatives import Support
 from isinglass.select.refit import refit_edges
 from isinglass.select.sandwich import _step
+from isinglass.separation import find_separation
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 
@@ -142,3 +143,22 @@ def test_a_step_that_always_raises_the_loss_is_not_taken():
     after, sums_after = _step(support, values, sums, table, -np.linalg.inv(sums.hessian))  # uphill
     np.testing.assert_array_equal(after, values)
     assert sums_after.loss == sums.loss
+
+
+def test_newton_steps_find_what_a_linear_program_finds():
+    """Whether the estimate of two-valued columns is infinite, against the exact and slow test of `find_separation`."""
+    rng, infinite = np.random.default_rng(0), []
+    for _ in range(150):
+        n, p = rng.integers(8, 120), rng.integers(2, 7)
+        X = (rng.normal(size=(n, 1)) + rng.normal(size=(n, p)) > 0.7 * rng.normal(size=p)).astype(np.uint8)
+        if (X.min(axis=0) == X.max(axis=0)).any():
+            continue
+        pairs = np.argwhere(np.triu(rng.random((p, p)) < 0.7, 1))
+        solution = Solution(Network(np.zeros(p), pairs, np.ones(len(pairs))), 0.1)
+        infinite.append(find_separation(X, pairs) is not None)
+        if infinite[-1]:
+            with pytest.raises(SeparationError):
+                refit(X, solution)
+        else:
+            assert refit(X, solution).solution.converged
+    assert 30 < sum(infinite) < len(infinite) - 30

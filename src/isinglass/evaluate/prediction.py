@@ -1,7 +1,7 @@
 """Probabilities, scores and imputed values of the cells of a table with missing cells.
 
-``possible`` is, wherever it is asked for, which categories a missing cell may have, in the flat layout of the
-variables: those that occur in the table of the fit. By default it may have any.
+``possible`` marks the categories that a missing cell may take, in the flat layout of the variables: those that occur in
+the table of the fit; by default all.
 """
 
 from __future__ import annotations

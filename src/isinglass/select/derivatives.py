@@ -110,9 +110,12 @@ class Support:
             values[self.entries(edge)] = 0.0 if block is None else up * down * (left.T @ block @ right)
         return values
 
-    def build(self, values: FloatArray) -> Network:
-        """Return the network with these parameters; categories that do not occur keep the fields they have."""
-        variables, own = self.network.variables, self.network.category_fields
+    def build(self, values: FloatArray, others: Network | None = None) -> Network:
+        """Return the network with these parameters; categories that do not occur have the fields of another network.
+
+        By default that is the network whose edges these are.
+        """
+        variables, own = self.network.variables, (others or self.network).category_fields
         fields = np.where(
             self.place >= 0, np.append(values, 0.0)[self.place], np.where(self.occurs, 0.0, own - own[self.base])
         )

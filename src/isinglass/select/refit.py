@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_level
+from isinglass.arguments import check_level, check_positive
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, TableLike, as_table, which_vary
 from isinglass.errors import (
@@ -52,8 +52,7 @@ class Refit(Frozen):
 
     """
 
-    #: the unpenalized estimate, with its certificate; in a network with categories it is found by Newton's method and
-    #: has a KKT residual, but no duality gap
+    #: the unpenalized estimate, found by Newton's method; it has a KKT residual, but no duality gap
     solution: Solution
     edge_index: NDArray[np.int32]  #: the support, in the order of the arrays below
     edge_values: FloatArray  #: couplings; norms where a pair has more parameters
@@ -128,7 +127,7 @@ def refit(
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The estimate is the same for both kinds; the standard errors differ.
     tol : float, default 1e-9
-        Bound on the relative duality gap and on the KKT residual.
+        Bound on the KKT residual.
 
     Raises
     ------
@@ -151,6 +150,7 @@ def refit(
         read = fit.read(X, sample_weight=sample_weight)
     solution, table = found, observed(read, "Standard errors").counted()
     check_width(table.shape[1], solution.network.variables)
+    tol = check_positive("tol", tol)
     support = _support(table, solution)
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(
@@ -158,13 +158,8 @@ def refit(
             f"{support.n_parameters}. Choose a larger alpha."
         )
     _refuse_constant(solution, which_vary(table))
-    is_edge = solution.network.is_edge
-    index, p = solution.edge_index.copy(), table.shape[1]
-    if table.variables.is_binary:  # with every pair free or forbidden, alpha multiplies nothing
-        path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
-        free = path.solutions[0].with_names(solution.names)
-    else:
-        free = newton(support, nearly_free(table, solution).network, table, tol)
+    is_edge, index = solution.network.is_edge, solution.edge_index.copy()
+    free = newton(support, nearly_free(table, solution).network, table, tol)
     sandwich = sandwich_errors(support, free.network, table)
     edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
     return Refit(free, index, _values_on(solution, free.network)[is_edge], *edges)

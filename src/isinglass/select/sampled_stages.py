@@ -41,7 +41,7 @@ def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What the choice for a sample of the rows lets expect of all rows: networks, at the alphas to be expected.
+    """What the choice for a sample of the rows implies for all rows: its networks, at rescaled alphas.
 
     The gradient of a pair without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the
     penalty of stage 2 is divided.

@@ -21,7 +21,7 @@ from isinglass.select.derivatives import LossSums, Support
 LEAST_INFORMATION = 0.05
 """Information on a parameter (in `coupling_units`), in rows, from which on its estimate is taken for finite."""
 LEAST_LEFT = 0.7
-"""Share of less information that a Newton step leaves if the estimate is finite; towards infinity, it leaves e⁻¹."""
+"""Smallest ratio of information after and before a Newton step for a finite estimate; towards infinity, it is e⁻¹."""
 RIDGE = 1e-3 * LEAST_INFORMATION
 """What is added to all information, in rows: some is then left in floating point."""
 TINY = 1e-10
@@ -147,10 +147,12 @@ def newton(support: Support, start: Network, table: AnyTable, tol: float) -> Sol
         residual = float(np.abs(sums.gradient / ranges).max(initial=0.0)) / n_rows
         if residual <= tol:
             break
+        before = sums
         values, sums = _step(support, values, sums, table, _invert(support, sums.hessian, 0.0)[0])
-    return Solution(
-        support.build(values), 1.0, objective=sums.loss / n_rows, kkt_residual=residual, converged=residual <= tol
-    )
+        if sums is before:  # no step lowers the loss: what is left is rounding
+            break
+    free, loss = support.build(values, start), sums.loss / n_rows
+    return Solution(free, 1.0, objective=loss, kkt_residual=residual, converged=residual <= tol)
 
 
 def _refuse_separation(support: Support, values: FloatArray, sums: LossSums, table: AnyTable) -> None:

@@ -37,7 +37,7 @@ DOUBTED = 2
 FARTHEST = 0.25
 """Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
 SPARSER = 4.0
-"""Multiple of the alpha that a sample of the rows lets expect, from which the descent starts."""
+"""Multiple of the alpha that a sample of the rows implies, from which the descent starts."""
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ class TwoStage(Selector):
         return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
 
     def _search(self, task: Task, expected: Expected | None = None) -> TwoStageChoice:
-        """Return the choice for a table: by both stages and the check, or as a sample lets expect."""
+        """Return the choice for a table: by both stages and the check, or as a sample implies."""
         price = edge_price(task.table, self.gamma, task.paths.n_ends)
         with shown(task.run.progress):
             verdict = self._decide(task, price) if expected is None else follow(task, price, expected, self.alphas)

@@ -21,6 +21,7 @@ from isinglass.conditionals import expit, log_sums
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.simulate.completions import draw_categories, node_logits, sampler_of
+from isinglass.solve.exact_likelihood import log_sum
 from isinglass.variables import Variables
 
 _PILOT_SWEEPS = 100  # of the run that finds the independent columns to start from
@@ -75,8 +76,8 @@ def anneal(
     return Annealed(
         log_z0 + value,
         error,
-        log_z0 + _log_mean(up),
-        log_z0 - _log_mean(-down),
+        log_z0 + log_sum(up) - np.log(n_chains),
+        log_z0 - log_sum(-down) + np.log(n_chains),
         float(energy.mean()),
         float(energy.std(ddof=1) / np.sqrt(n_chains)),
     )
@@ -92,11 +93,6 @@ def _schedule(n_sweeps: int) -> FloatArray:
 def _sweep(chains: Chains, n_sweeps: int) -> None:
     """Let the chains of the network go on."""
     chains.run(np.ones(n_sweeps + 1))
-
-
-def _log_mean(values: FloatArray) -> float:
-    top = values.max()
-    return float(top + np.log(np.mean(np.exp(values - top))))
 
 
 def _bennett(up: FloatArray, down: FloatArray) -> tuple[float, float]:
