@@ -37,9 +37,11 @@ class CpuRows {
     bool is_sparse() const { return made_.is_sparse; }
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }
-    void check(const Line<int32_t>& columns) const {
+    // How many columns are given, each of the table.
+    size_t checked(const Line<int32_t>& columns) const {
         for (size_t k = 0; k < columns.shape(0); ++k)
             require(columns(k) >= 0 && columns(k) < n_features_, "a column must lie in the table");
+        return columns.shape(0);
     }
     bool remembers = false;
 
@@ -53,8 +55,7 @@ class CpuRows {
 // A call of the seam on some nodes.
 template <auto call, class... Given>
 auto of_nodes(CpuRows& rows, const Line<int32_t>& nodes, Given... given) {
-    rows.check(nodes);
-    return (rows.seam().*call)({nodes.data(), nodes.shape(0)}, given...);
+    return (rows.seam().*call)({nodes.data(), rows.checked(nodes)}, given...);
 }
 
 void remember(CpuRows& rows, const Line<int32_t>& nodes) {
@@ -65,8 +66,8 @@ void remember(CpuRows& rows, const Line<int32_t>& nodes) {
 // The columns beside each of so many nodes.
 std::vector<NeighborColumns> neighbors(const CpuRows& rows, size_t n_nodes, const Line<int64_t>& begin,
                                        const Line<int32_t>& columns) {
-    rows.check(columns);
-    require(begin.shape(0) == n_nodes + 1 && begin(0) == 0 && begin(n_nodes) == static_cast<int64_t>(columns.shape(0)),
+    const auto n_columns = static_cast<int64_t>(rows.checked(columns));
+    require(begin.shape(0) == n_nodes + 1 && begin(0) == 0 && begin(n_nodes) == n_columns,
             "begin must divide the columns among the nodes");
     std::vector<NeighborColumns> found;
     for (size_t k = 0; k < n_nodes; ++k) {
@@ -74,12 +75,6 @@ std::vector<NeighborColumns> neighbors(const CpuRows& rows, size_t n_nodes, cons
         found.push_back({columns.data() + begin(k), static_cast<int>(begin(k + 1) - begin(k))});
     }
     return found;
-}
-
-std::vector<NeighborColumns> neighbors(const CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-                                       const Line<int32_t>& columns) {
-    rows.check(nodes);
-    return neighbors(rows, nodes.shape(0), begin, columns);
 }
 
 nb::tuple margins(CpuRows& rows) {
@@ -90,9 +85,9 @@ nb::tuple margins(CpuRows& rows) {
 nb::tuple move(CpuRows& rows, const Line<int32_t>& nodes, const Line<double>& offsets, const Line<int64_t>& moved_begin,
                const Line<int32_t>& moved, const Line<double>& coefficients, const Line<int64_t>& asked_begin,
                const Line<int32_t>& asked, bool afresh) {
-    const std::vector<NeighborColumns> moves = neighbors(rows, nodes, moved_begin, moved),
-                                       asks = neighbors(rows, nodes, asked_begin, asked);
-    const size_t count = nodes.shape(0);
+    const size_t count = rows.checked(nodes);
+    const std::vector<NeighborColumns> moves = neighbors(rows, count, moved_begin, moved),
+                                       asks = neighbors(rows, count, asked_begin, asked);
     require(offsets.shape(0) == count && coefficients.shape(0) == moved.shape(0),
             "one offset per node and one coefficient per column");
     std::vector<double> values, gradients(asked.shape(0));
@@ -107,7 +102,7 @@ nb::tuple move(CpuRows& rows, const Line<int32_t>& nodes, const Line<double>& of
 }
 
 auto gradients(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
-    const std::vector<NeighborColumns> asks = neighbors(rows, nodes, begin, columns);
+    const std::vector<NeighborColumns> asks = neighbors(rows, rows.checked(nodes), begin, columns);
     std::vector<double> values(columns.shape(0));
     std::vector<Gradient> tasks;
     for (size_t k = 0; k < asks.size(); ++k) tasks.push_back({nodes(k), asks[k], values.data() + begin(k)});
@@ -119,7 +114,7 @@ auto gradients(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& b
 template <bool is_whole>
 nb::tuple second_derivatives(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin,
                              const Line<int32_t>& columns, bool majorized) {
-    const std::vector<NeighborColumns> inner = neighbors(rows, nodes, begin, columns);
+    const std::vector<NeighborColumns> inner = neighbors(rows, rows.checked(nodes), begin, columns);
     std::vector<float> values, b(columns.shape(0)), diagonal(is_whole ? 0 : columns.shape(0));
     std::vector<double> curve(inner.size());
     const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
@@ -145,7 +140,7 @@ nb::tuple second_derivatives(CpuRows& rows, const Line<int32_t>& nodes, const Li
 
 auto products(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns,
               const Line<float>& d, const Line<double>& centers, bool is_rough) {
-    const std::vector<NeighborColumns> inner = neighbors(rows, nodes, begin, columns);
+    const std::vector<NeighborColumns> inner = neighbors(rows, rows.checked(nodes), begin, columns);
     require(d.shape(0) == columns.shape(0) && centers.shape(0) == inner.size(),
             "one number per column and one center per node");
     std::vector<float> values(columns.shape(0));
@@ -157,10 +152,9 @@ auto products(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& be
 }
 
 auto gram(CpuRows& rows, int node, const Line<int32_t>& columns) {
-    rows.check(columns);
     require(node >= 0 && node < rows.n_features(), "a node must lie in the table");
-    const size_t width = columns.shape(0) + 1;
-    const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.shape(0))};
+    const size_t count = rows.checked(columns), width = count + 1;
+    const NeighborColumns neighbors{columns.data(), static_cast<int>(count)};
     return to_numpy<double>(unlocked([&] { return rows.seam().gram(node, neighbors); }), {width, width});
 }
 

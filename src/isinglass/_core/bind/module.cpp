@@ -94,48 +94,11 @@ bool is_interrupted() {
     return true;
 }
 
-// Adds rows of 0 and 1 to the sums of their columns: several rows side by side, as long as bytes can hold their sums.
-void add_rows(const uint8_t* X, size_t n_rows, std::vector<double>& sums) {
-    const size_t p = sums.size(), beside = 1 + 128 / std::max<size_t>(p, 1), width = beside * p;
-    std::vector<uint8_t> counts(width);
-    size_t n = 0;
-    while (n + beside <= n_rows) {
-        std::fill(counts.begin(), counts.end(), uint8_t{0});
-        for (int k = 0; k < 255 && n + beside <= n_rows; ++k, n += beside)
-            for (size_t i = 0; i < width; ++i) counts[i] += X[n * p + i];
-        for (size_t i = 0; i < width; ++i) sums[i % p] += counts[i];
-        Poll::here();
-    }
-    for (; n < n_rows; ++n)
-        for (size_t s = 0; s < p; ++s) sums[s] += X[n * p + s];
-}
-
 // Weight of the ones of every column, and whether it takes both values in the rows of positive weight.
-nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
-    const size_t n_rows = X.shape(0), p = X.shape(1);
-    std::vector<double> ones(p, 0.0);
-    std::vector<uint8_t> varies(p);
-    {
-        nb::gil_scoped_release release;
-        if (!weights) {
-            add_rows(X.data(), n_rows, ones);
-            for (size_t s = 0; s < p; ++s) varies[s] = 0 < ones[s] && ones[s] < static_cast<double>(n_rows);
-        } else {
-            std::vector<uint8_t> seen(p, 0);  // bit 0: a zero was seen; bit 1: a one
-            for (size_t n = 0; n < n_rows; ++n) {
-                const double w = (*weights)(n);
-                if (n % tuning::ROWS_PER_POLL == 0) Poll::here();
-                if (w == 0.0) continue;
-                const uint8_t* row = X.data() + n * p;
-                for (size_t s = 0; s < p; ++s) {
-                    ones[s] += w * row[s];
-                    seen[s] |= static_cast<uint8_t>(1 + row[s]);
-                }
-            }
-            for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
-        }
-    }
-    return nb::make_tuple(give(std::move(ones)), to_numpy<bool>(std::move(varies), {p}));
+nb::tuple ones_of(const Bytes& X, const std::optional<Vector>& weights) {
+    const TableView given = to_given(X, weights);
+    Ones found = unlocked([&] { return count_ones(given); });
+    return nb::make_tuple(give(std::move(found.weight)), to_numpy<bool>(std::move(found.varies), {X.shape(1)}));
 }
 
 }  // namespace
@@ -156,7 +119,7 @@ NB_MODULE(_native, m) {
     });
     m.def("path_bytes", &path_bytes, nb::arg("n_distinct"), nb::arg("n_features"), nb::arg("n_pairs"));
     m.def("stop_threads", [](std::vector<unsigned long> idents) { stopping = std::move(idents); }, nb::arg("idents"));
-    m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
+    m.def("count_ones", &ones_of, nb::arg("X"), nb::arg("weights").none());
     bind_nodewise(m);
     bind_gibbs(m);
     bind_rows(m);

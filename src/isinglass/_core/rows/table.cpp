@@ -129,7 +129,46 @@ int put_most_frequent_first(std::vector<Distinct>& rows) {
     return static_cast<int>(most);
 }
 
+// Adds rows of 0 and 1 to the sums of their columns: several rows side by side, as long as bytes can hold their sums.
+void add_rows(const uint8_t* X, size_t n_rows, std::vector<double>& sums) {
+    const size_t p = sums.size(), beside = 1 + 128 / std::max<size_t>(p, 1), width = beside * p;
+    std::vector<uint8_t> counts(width);
+    size_t n = 0;
+    while (n + beside <= n_rows) {
+        std::fill(counts.begin(), counts.end(), uint8_t{0});
+        for (int k = 0; k < 255 && n + beside <= n_rows; ++k, n += beside)
+            for (size_t i = 0; i < width; ++i) counts[i] += X[n * p + i];
+        for (size_t i = 0; i < width; ++i) sums[i % p] += counts[i];
+        Poll::here();
+    }
+    for (; n < n_rows; ++n)
+        for (size_t s = 0; s < p; ++s) sums[s] += X[n * p + s];
+}
+
 }  // namespace
+
+Ones count_ones(const TableView& table) {
+    const size_t p = table.n_features;
+    Ones found{std::vector<double>(p), std::vector<uint8_t>(p)};
+    auto& [weight, varies] = found;
+    if (!table.weights) {
+        add_rows(table.X, table.n_rows, weight);
+        for (size_t s = 0; s < p; ++s) varies[s] = 0 < weight[s] && weight[s] < static_cast<double>(table.n_rows);
+        return found;
+    }
+    std::vector<uint8_t> seen(p);  // bit 0: a zero was seen; bit 1: a one
+    for (size_t n = 0; n < table.n_rows; ++n) {
+        if (n % tuning::ROWS_PER_POLL == 0) Poll::here();
+        if (table.weights[n] == 0.0) continue;
+        const uint8_t* row = table.X + n * p;
+        for (size_t s = 0; s < p; ++s) {
+            weight[s] += table.weights[n] * row[s];
+            seen[s] |= static_cast<uint8_t>(1 + row[s]);
+        }
+    }
+    for (size_t s = 0; s < p; ++s) varies[s] = seen[s] == 3;
+    return found;
+}
 
 Table::Table(const TableView& given, double total)
     : n_features(given.n_features),

@@ -47,6 +47,13 @@ struct TableView {
     const uint8_t* modelled = nullptr;
 };
 
+// Of columns of 0 and 1: the weight of their ones, and whether both values occur in rows with weight.
+struct Ones {
+    std::vector<double> weight;
+    std::vector<uint8_t> varies;
+};
+Ones count_ones(const TableView& table);
+
 // Columns beside a node: its neighbors in a working set, or some of them.
 struct NeighborColumns {
     const int* column = nullptr;
