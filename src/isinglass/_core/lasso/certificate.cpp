@@ -275,6 +275,13 @@ Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, doubl
     return other.gap < plain.gap ? other : plain;
 }
 
+// With a constant predictor, the rows with x_t = 1 hold a share of the sum over all rows, up to the covariance; that
+// sum has a rounding error, and the field another.
+double covariance_error(const Rows& rows, const NodeSums& node, int column, double rounding) {
+    const double share = rows.has_categories() ? 1.0 : rows.margins().mean[column];
+    return share * (std::abs(node.zeros - node.ones) + 2 * rounding * (node.zeros + node.ones));
+}
+
 bool is_zero(const Certificate& certificate, double gradient, const std::pair<double, double>& sd, double limit) {
     const double radius = std::sqrt(certificate.gap * (sd.first * sd.first + sd.second * sd.second) / 2) * (1 + 1e-9);
     return certificate.scale * gradient + radius < limit;

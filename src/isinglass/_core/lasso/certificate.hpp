@@ -31,6 +31,9 @@ double penalty_of(const WorkingSet& set, double alpha, Chunks& chunks);
 // Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if both ends
 // of a pair count, is larger than this times the pair's penalty weight.
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top, Chunks& chunks);
+// Without edges the gradient of a node's loss is the covariance of two columns: a bound on its error, without the part
+// relative to itself.
+double covariance_error(const Rows& rows, const NodeSums& node, int column, double rounding);
 // Whether a pair is zero in every optimum: with |g| at most `gradient`, the columns' standard deviations and the
 // penalty.
 bool is_zero(const Certificate& certificate, double gradient, const std::pair<double, double>& sd, double limit);

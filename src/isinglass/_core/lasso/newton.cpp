@@ -173,14 +173,6 @@ bool Newton::has_edges() const {
     return std::ranges::any_of(set_.theta(), [](double each) { return each != 0.0; });
 }
 
-// With a constant predictor, the rows with x_t = 1 hold a share of the sum over all rows, up to the covariance; that
-// sum has a rounding error, and the field another.
-double Newton::covariance_error(int node, int column, double rounding) const {
-    const NodeSums& sums = point_.sums[node - set_.first_node()];
-    const double share = rows_.has_categories() ? 1.0 : rows_.margins().mean[column];
-    return share * (std::abs(sums.zeros - sums.ones) + 2 * rounding * (sums.zeros + sums.ones));
-}
-
 double Newton::field_residual() const {
     double residual = 0;
     for (int node : set_.nodes()) residual = std::max(residual, std::abs(point_.sums[node].field));

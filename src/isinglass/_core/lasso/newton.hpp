@@ -65,10 +65,8 @@ class Newton {
     // With the complete gradient, at the end of a run.
     const WorkingSet& set() const { return set_; }
     const Certificate& certificate() const { return certificate_; }
-    bool has_edges() const;  // that are not zero
-    // Without edges the gradient of a node's loss is the covariance of two columns: a bound on its error, without the
-    // part relative to itself.
-    double covariance_error(int node, int column, double rounding) const;
+    const NodeSums& sums_of(int column) const { return point_.sums[column - set_.first_node()]; }
+    bool has_edges() const;                       // that are not zero
     double alpha() const { return last_.alpha; }  // of the last run
 
  private:

@@ -270,32 +270,27 @@ double Screen::reached() {
     return largest;
 }
 
-// Without edges both halves of a gradient are the same covariance: of every pair, the one with the smaller error.
-std::vector<Pair> Screen::better_halves(const std::vector<Pair>& pairs) const {
-    std::vector<Pair> halves = pairs;
-    const auto error = [&](int s, int t) { return newton_.covariance_error(s, t, rows_.rounding()); };
-    for (Pair& pair : halves)
-        if (is_shared_ && error(pair.t, pair.s) < error(pair.s, pair.t)) std::swap(pair.s, pair.t);
-    return halves;
-}
-
+// Without edges both halves of a gradient are the same covariance: of every pair, the one with the smaller error
+// counts.
 double Screen::alpha_max() {
     const double threshold = reached();
     // Where a reference is kept, it has just been taken.
     const bool is_listed = rows_.scans() || !allowed_.empty();
     const std::vector<Pair> possible = is_listed ? find(threshold) : candidates(threshold);
     const bool has_edges = newton_.has_edges();  // free ones
-    const std::vector<Pair> halves = has_edges ? possible : better_halves(possible);
-    const std::vector<double> values = has_edges ? known_or_exact(possible) : gradient(halves, 1);
     const double rounding = rows_.rounding(), ends = is_shared_ && !has_edges ? 2 : 1;
+    const auto error_of = [&](int s, int t) { return ends * covariance_error(rows_, newton_.sums_of(s), t, rounding); };
+    std::vector<Pair> halves = possible;
+    for (auto& [s, t] : halves)
+        if (ends == 2 && error_of(t, s) < error_of(s, t)) std::swap(s, t);
+    const std::vector<double> values = has_edges ? known_or_exact(possible) : gradient(halves, 1);
     double largest = 0;
     bool any = false;
     for (size_t k = 0; k < possible.size(); ++k) {
         const double weight = penalty_(possible[k].s, possible[k].t), g = ends * std::abs(values[k]);
         if (!(weight > 0) || !std::isfinite(weight)) continue;
         const double error =
-            has_edges ? 2 * newton_.certificate().moment_error
-                      : ends * newton_.covariance_error(halves[k].s, halves[k].t, rounding) + 2 * rounding * g;
+            has_edges ? 2 * newton_.certificate().moment_error : error_of(halves[k].s, halves[k].t) + 2 * rounding * g;
         any |= g > error;
         largest = std::max(largest, (g + error) / weight);
     }

@@ -58,7 +58,6 @@ class Screen {
     std::vector<double> known_or_exact(const std::vector<Pair>& pairs);
     PairList reaching(double threshold, const std::vector<Pair>& possible);
     double reached();
-    std::vector<Pair> better_halves(const std::vector<Pair>& pairs) const;
     int64_t count_certified(int first, int last);
     int64_t count_certified(const std::vector<double>& gradients) const;
     void find_allowed();
