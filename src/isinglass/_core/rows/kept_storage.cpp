@@ -117,7 +117,7 @@ class KeptStorage {
 
     bool has_rough() const { return kernels().rough_product != nullptr; }
 
-    void product(const Product& task, const Product* next, int worker) {
+    void product(const Product& task, int worker) {
         const auto& [packed, curves] = operator_of(task.node);
         const int d = task.inner.count;
         if (packed.size() != d) throw std::logic_error("a product needs its diagonal first");
@@ -132,15 +132,8 @@ class KeptStorage {
             BitMatrix X = packed.matrix();
             X.line = space(scratch.line, sizes.line);
             X.shorts = space(scratch.shorts, sizes.shorts), X.sums = space(scratch.short_sums, sizes.sums);
-            if (next) {
-                const BitMatrix other = operator_of(next->node).columns.matrix();
-                X.next_by_row = other.by_row.words;
-                X.next_by_column = other.by_column.words;
-            }
             kernels().rough_product(X, coefficients, curves.data(), static_cast<float>(task.center), sums);
         } else {
-            packed.expect_sums();
-            if (next) operator_of(next->node).columns.expect_add();
             std::fill(z, z + stride_, static_cast<float>(-task.center));
             std::fill(z + stride_, z + rows, 0.0f);
             packed.add(coefficients, stride_, z);

@@ -170,7 +170,6 @@ struct BitWords {
 // The columns of a node as bits, by row and by column (see packed.hpp), with scratch for a product.
 struct BitMatrix {
     BitWords by_row, by_column;
-    const uint32_t *next_by_row = nullptr, *next_by_column = nullptr;  // of what the next product will read
     Space<float> line = {};
     Space<int16_t> shorts = {}, sums = {};
 };

@@ -116,8 +116,7 @@ inline __m512i sums_of_five(const int16_t* c) {
     return table;
 }
 
-static void bit_sums_short(const BitWords& bits, const int16_t* coefficient, int lanes, const uint32_t* next,
-                           int16_t* out) {
+static void bit_sums_short(const BitWords& bits, const int16_t* coefficient, int lanes, int16_t* out) {
     for (int g = 0; g < bits.groups; ++g) {
         __m512i table[2][4];
         for (int half = 0; half < 2; ++half) {
@@ -127,10 +126,10 @@ static void bit_sums_short(const BitWords& bits, const int16_t* coefficient, int
             table[half][2] = sums_of_five(c + 6);
             table[half][3] = sums_of_five(c + 11);
         }
-        const uint32_t *row = bits.words + g * bits.ld, *ahead = next ? next + g * bits.ld : row + AHEAD;
+        const uint32_t* row = bits.words + g * bits.ld;
         for (int i = 0; i < lanes; i += 32) {
-            __builtin_prefetch(ahead + i, 0, 2);
-            __builtin_prefetch(ahead + i + 16, 0, 2);
+            __builtin_prefetch(row + i + AHEAD);
+            __builtin_prefetch(row + i + AHEAD + 16);
             const __m512i a = _mm512_loadu_si512(row + i);
             const __m512i b = i + 16 < lanes ? _mm512_loadu_si512(row + i + 16) : _mm512_setzero_si512();
             const __m512i low = _mm512_mask_blend_epi16(0xAAAAAAAA, a, (__m512i)((vu)b << 16));
@@ -182,7 +181,7 @@ static void rough_product(const BitMatrix& X, const float* d, const float* curve
     int16_t *shorts = X.shorts.take(sizes.shorts), *sums = X.sums.take(sizes.sums);
     const __m512 unit = _mm512_set1_ps(shorten(d, columns, shorts)), middle = _mm512_set1_ps(center);
     __builtin_memset(sums, 0, sizeof(int16_t) * n_rows);
-    bit_sums_short(X.by_row, shorts, n_rows, X.next_by_row, sums);
+    bit_sums_short(X.by_row, shorts, n_rows, sums);
     float* a = X.line.take(sizes.line);
     for (int n = 0; n < n_rows; n += 32) {
         const __m512i z = _mm512_loadu_si512(sums + n);
@@ -195,8 +194,7 @@ static void rough_product(const BitMatrix& X, const float* d, const float* curve
         const __m512 size = _mm512_set1_ps(shorten(a + n, rows, shorts));
         __builtin_memset(sums, 0, sizeof(int16_t) * columns);  // at least the lanes, in steps of 32
         const size_t skipped = n / 32 * X.by_column.ld;
-        bit_sums_short({X.by_column.words + skipped, X.by_column.ld, rows / 32}, shorts, lanes,
-                       X.next_by_column ? X.next_by_column + skipped : nullptr, sums);
+        bit_sums_short({X.by_column.words + skipped, X.by_column.ld, rows / 32}, shorts, lanes, sums);
         for (int k = 0; k < lanes; k += 32) {
             const __m512i found = _mm512_loadu_si512(sums + k);
             _mm512_storeu_ps(out + k, _mm512_loadu_ps(out + k) + lower_sums(found) * size);

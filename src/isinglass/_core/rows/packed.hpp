@@ -43,9 +43,6 @@ class PackedColumns {
     void place(std::span<uint32_t> words);
     size_t room() const { return words_.size(); }
     void pack(const BitTable& table, const int* columns, int count);
-    // Asks the memory for what add and sums will read first.
-    void expect_add() const { ask_for(by_row(), groups() * 32); }
-    void expect_sums() const { ask_for(by_column(), lanes()); }
 
     int size() const { return static_cast<int>(columns_.size()); }
     int lanes() const { return lanes_of(size()); }
@@ -78,10 +75,6 @@ class PackedColumns {
     static int groups_of(int count) { return (count + 31) / 32; }
     uint32_t* by_row() const { return words_.data(); }
     uint32_t* by_column() const { return words_.data() + static_cast<size_t>(n_words_) * 32 * groups(); }
-    void ask_for(const uint32_t* words, int width) const {
-        const size_t size = static_cast<size_t>(n_words_) * width;
-        for (size_t i = 0; i < tuning::rows::PREFETCHED_WORDS && i < size; i += 16) __builtin_prefetch(words + i);
-    }
     int n_words_ = 0;
     std::vector<int> columns_;
     std::span<uint32_t> words_;

@@ -84,7 +84,7 @@ class RecipeStorage final : public RecipeState {
         write_diagonal(task, sums, std::accumulate(line, line + view.rows.n, 0.0));
     }
     static bool has_rough() { return false; }
-    void product(const Product& task, const Product*, int worker) {
+    void product(const Product& task, int worker) {
         Scratch& scratch = workers_.scratch[worker];
         const NodeView view = cells_.make(task.node, state_.modeled[task.node], task.inner, worker);
         const float* curves = curvatures(view, state_.majorized[task.node], scratch);

@@ -15,8 +15,8 @@ namespace isinglass {
 // What a storage has: the table and the nodes' predictors in some form, of which it gives views.
 template <class Storage>
 concept StoresTwoValues =
-    requires(Storage& storage, const Move& move, const Block& block, const Product& product, const Product* next,
-             const NodeView& view, const NeighborColumns& columns, const float* curves, double* out, float* band,
+    requires(Storage& storage, const Move& move, const Block& block, const Product& product, const NodeView& view,
+             const NeighborColumns& columns, const float* curves, double* out, float* band,
              std::span<const Block> blocks, std::span<const int> nodes, int node, int worker) {
         { storage.margins() } -> std::convertible_to<const Margins&>;
         { storage.total() } -> std::same_as<double>;  // the weight of all rows
@@ -31,7 +31,7 @@ concept StoresTwoValues =
         storage.begin_blocks(blocks, true);
         storage.diagonal(block, view, curves, worker);  // what goes beside products with these curvatures
         { storage.has_rough() } -> std::same_as<bool>;  // see ProductRows
-        storage.product(product, next, worker);         // next: the task after this one, or null; it may be fetched
+        storage.product(product, worker);
         storage.remember(nodes);
         { storage.drift(node, worker) } -> std::same_as<ResidualDrift>;
         { storage.all_pairs(node, node, band) } -> std::same_as<double>;
@@ -68,9 +68,8 @@ class TwoValueRows final : public Rows, public ProductRows {
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void multiply(std::span<const Product> tasks, const Fill& fill) override {
         workers_.pool.each(tasks.size(), [&](int k, int worker) {
-            const Product* next = static_cast<size_t>(k) + 1 < tasks.size() ? &tasks[k + 1] : nullptr;
             fill(k);
-            if (tasks[k].inner.count > 0) storage_.product(tasks[k], next, worker);
+            if (tasks[k].inner.count > 0) storage_.product(tasks[k], worker);
         });
     }
     bool has_rough() const override { return storage_.has_rough(); }
