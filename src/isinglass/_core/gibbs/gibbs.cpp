@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "rows/pool.hpp"
@@ -44,13 +46,9 @@ class Chain {
         for (int s = 0; s < network.n_nodes; ++s) masks_[s] = mask(state_[s]);
     }
 
-    void sweep(int64_t n_sweeps, Poll& poll) {
+    void sweep(std::span<const int32_t> nodes, int64_t n_sweeps, Poll& poll) {
         for (int64_t k = 0; k < n_sweeps; ++k, poll())
-            for (int s = 0; s < network_.n_nodes; ++s) draw(s, logit(s));
-    }
-    void redraw(const int32_t* nodes, int64_t n_cells, int64_t n_sweeps, Poll& poll) {
-        for (int64_t k = 0; k < n_sweeps; ++k, poll())
-            for (int64_t j = 0; j < n_cells; ++j) draw(nodes[j], logit(nodes[j]));
+            for (int s : nodes) draw(s, logit(s));
     }
     double anneal(const double* base, const double* betas, int64_t n_betas, Poll& poll) {
         double difference = 0, sum = 0;  // of (b - a)(x), which changes by a logit where x does
@@ -134,10 +132,12 @@ void flip_coins(const Chains& chains, int n_nodes) {
 
 void record(const Network& network, const Chains& chains, int64_t burn_in, int64_t thin, const int64_t* offsets,
             uint8_t* rows, int n_threads) {
+    std::vector<int32_t> all(network.n_nodes);
+    std::iota(all.begin(), all.end(), 0);
     each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
-        chain.sweep(burn_in, poll);
+        chain.sweep(all, burn_in, poll);
         for (int64_t row = offsets[c]; row < offsets[c + 1]; ++row) {
-            chain.sweep(thin, poll);
+            chain.sweep(all, thin, poll);
             chain.write(rows + static_cast<size_t>(row) * network.n_nodes);
         }
     });
@@ -145,8 +145,7 @@ void record(const Network& network, const Chains& chains, int64_t burn_in, int64
 
 void redraw(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps, int n_threads) {
     each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
-        const int64_t first = cells.start[c];
-        chain.redraw(cells.nodes + first, cells.start[c + 1] - first, n_sweeps, poll);
+        chain.sweep({cells.nodes + cells.start[c], cells.nodes + cells.start[c + 1]}, n_sweeps, poll);
     });
 }
 
