@@ -7,9 +7,8 @@ using namespace tuning::rows;
 
 namespace {
 
-// A table of bytes. Where a node has few columns beside it, its rows are merged into patterns: by the columns of its
-// recipe and by those that are asked for, never by what was asked before, so that rows made again elsewhere give the
-// same bits. Else predictor and residuals are made from the recipe, or kept for the first nodes as far as there is
+// A table of bytes. Where a node has few columns beside it, its rows are merged into patterns, never by what was asked
+// before. Else predictor and residuals are made from the recipe, or kept for the first nodes as far as there is
 // room; by the same arithmetic either way, so that the room changes no bit.
 class ByteCells {
  public:
@@ -146,20 +145,13 @@ class ByteCells {
 
     // The patterns of a node by the columns of a recipe and, if they fit in, by these; null: there would be too many.
     Patterns* merge(int node, const Recipe& recipe, const NeighborColumns& also) {
-        if (!can_merge(recipe)) {
+        const std::optional<std::vector<int>> wanted = recipe.merged_by(also, most_columns_);
+        if (!wanted) {
             if (!patterns_.empty()) patterns_[node].clear();
             return nullptr;
         }
-        std::vector<int> wanted = recipe.column;
-        if (also.count <= most_columns_) wanted.insert(wanted.end(), also.column, also.column + also.count);
-        std::sort(wanted.begin(), wanted.end());
-        wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-        if (static_cast<int>(wanted.size()) > most_columns_) {
-            wanted = recipe.column;
-            std::sort(wanted.begin(), wanted.end());
-        }
         Patterns& patterns = patterns_[node];
-        if (!patterns.are_of(node) || !patterns.are_by(wanted)) patterns.make(*table_, node, wanted);
+        if (!patterns.are_of(node) || !patterns.are_by(*wanted)) patterns.make(*table_, node, *wanted);
         return &patterns;
     }
 

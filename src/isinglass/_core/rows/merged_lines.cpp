@@ -74,14 +74,10 @@ bool MergedLines::merge(int node, const NeighborColumns& asked) {
     auto& [recipe, is_known, patterns, eta, wr, spread] = merged(node);
     if (is_merged(node) && patterns.hold(recipe.columns()) && patterns.hold(asked)) return true;
     recipe.forget_zeros();
-    if (recipe.columns().count > most_columns_) return false;
-    std::vector<int> wanted = recipe.column;
-    for (int k = 0; k < asked.count; ++k)
-        if (std::find(recipe.column.begin(), recipe.column.end(), asked.column[k]) == recipe.column.end())
-            wanted.push_back(asked.column[k]);
-    if (static_cast<int>(wanted.size()) > most_columns_) wanted = recipe.column;
-    if (!is_merged(node) || !patterns.hold({wanted.data(), static_cast<int>(wanted.size())})) {
-        patterns.make(table_, node, wanted);
+    const std::optional<std::vector<int>> wanted = recipe.merged_by(asked, most_columns_);
+    if (!wanted) return false;
+    if (!is_merged(node) || !patterns.hold({wanted->data(), static_cast<int>(wanted->size())})) {
+        patterns.make(table_, node, *wanted);
         eta.resize(patterns.size()), wr.resize(patterns.size());
     }
     is_known = true;

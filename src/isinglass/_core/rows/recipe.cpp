@@ -31,6 +31,14 @@ void Recipe::forget_zeros() {
     coefficient.resize(left);
 }
 
+std::optional<std::vector<int>> Recipe::merged_by(const NeighborColumns& also, int most) const {
+    if (columns().count > most) return {};
+    std::vector<int> wanted = column;
+    for (int k = 0; k < also.count && static_cast<int>(wanted.size()) <= most; ++k)
+        if (std::find(column.begin(), column.end(), also.column[k]) == column.end()) wanted.push_back(also.column[k]);
+    return static_cast<int>(wanted.size()) <= most ? wanted : column;
+}
+
 void Recipe::predict(const ColumnSource& source, int row, int rows, double* eta, Scratch& scratch) const {
     std::fill(eta, eta + rows, offset);
     if (column.empty()) return;

@@ -2,6 +2,7 @@
 // rows that were lost are made again from them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "rows/rows.hpp"
@@ -19,6 +20,9 @@ struct Recipe {
     void change(const Move& task, std::vector<int>& where);
     // Takes out columns whose coefficients are what rounding has left of zero.
     void forget_zeros();
+    // The columns to merge rows by, at most so many: its own and, if there is room for them, these; none if there is
+    // not even room for its own. They depend on nothing else, so that rows made again elsewhere give the same bits.
+    std::optional<std::vector<int>> merged_by(const NeighborColumns& also, int most) const;
     // The predictor on rows of `source`, some of them from `row` on.
     void predict(const ColumnSource& source, int row, int rows, double* eta, Scratch& scratch) const;
 };
