@@ -46,4 +46,66 @@ class Axes {
     std::vector<double> scaled_;
 };
 
+// What the losses of nodes with an order share: the columns beside a node are axes, and its fields follow their
+// coefficients.
+class LineLoss : public NodeLoss {
+ public:
+    void add_columns(const Move& task, bool afresh, int worker) override {
+        if (!afresh) follow(task);
+        axes_of(task.moved, worker).add(task.coefficient, stride_, state_.lines.eta(task.node));
+    }
+    void collect(int node, const NeighborColumns& asked, double* out, int worker) override {
+        axes_of(asked, worker).dots(state_.view(node).wr, stride_, state_.shift[node][0], out);
+    }
+
+ protected:
+    explicit LineLoss(CategoryState& state)
+        : state_(state), stride_(state.stride), responses_(state.columns.size()), axes_(state.workers.scratch.size()) {}
+
+    Axes& axes_of(const NeighborColumns& neighbors, int worker) {
+        axes_[worker].list(state_, neighbors);
+        return axes_[worker];
+    }
+
+    // The fields to where the last block expects them after a move. Scores have a range of 1, so that no difference of
+    // two fields follows a coefficient by more than twice its change.
+    void follow(const Move& task) {
+        const auto& [known, values] = responses_[task.node];
+        std::vector<double>& fields = state_.fields[task.node];
+        size_t j = 0;
+        const double* coefficient = task.coefficient;
+        for (int i = 0; i < task.moved.count; ++i) {  // both lists have the order of the slots
+            const int t = task.moved.column[i];
+            while (j < known.size() && known[j] != t) ++j;
+            if (j == known.size()) return;
+            for (int l = 0; l < state_.columns[t].width(); ++l, ++j, ++coefficient)
+                for (size_t k = 1; k < fields.size(); ++k)
+                    fields[k] -= *coefficient * std::clamp(values[(k - 1) * known.size() + j], -2.0, 2.0);
+        }
+    }
+
+    // A block of cells as one of scores.
+    static void scale(const Block& task, const Axes& axes) {
+        const int d = axes.count();
+        std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
+        for (int i = 0; i < d; ++i)
+            for (int j = 0; j < d; ++j)
+                task.G[static_cast<size_t>(i) * task.stride + j] *= static_cast<float>(axes.step(i) * axes.step(j));
+    }
+
+    // How the fields follow their neighbors' coefficients, to first order: for each category but the first, a
+    // number for every axis of a node's last block.
+    struct Response {
+        std::vector<int> columns;
+        std::vector<double> values;
+    };
+
+    CategoryState& state_;
+    const int stride_;
+    std::vector<Response> responses_;
+
+ private:
+    std::vector<Axes> axes_;  // of every thread
+};
+
 }  // namespace isinglass

@@ -131,7 +131,8 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool
         margins_.mean.push_back(size);
         margins_.sd.push_back(std::sqrt(square));
         if (column.is_modelled && column.q() < 2) throw std::invalid_argument("a column must take two values");
-        if (column.is_ordered() && !ordered_) ordered_ = ordered_loss(state_);
+        if (column.has_two_values() && !two_values_) two_values_ = two_value_loss(state_);
+        if (column.is_ordered() && !column.has_two_values() && !ordered_) ordered_ = ordered_loss(state_);
         if (!column.is_ordered() && !unordered_) unordered_ = unordered_loss(state_, holds);
         if (!column.is_modelled && !none_) none_ = std::make_unique<NoLoss>(state_);
     }
@@ -202,8 +203,7 @@ void CategoryRows::gradients(std::span<const Gradient> tasks) {
 }
 
 void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    for (NodeLoss* each : {ordered_.get(), unordered_.get(), none_.get()})
-        if (each) each->prepare_blocks();
+    if (unordered_) unordered_->prepare_blocks();
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).block(tasks[k], curvature, worker); });
 }
 
@@ -332,7 +332,7 @@ std::vector<ResidualDrift> CategoryRows::drift(std::span<const int> nodes) {
 }
 
 double CategoryRows::all_pairs(int first, int last, float* band) {
-    const double error = ordered_ ? gradients_on_lines(first, last, band) : 0.0;
+    const double error = ordered_ || two_values_ ? gradients_on_lines(first, last, band) : 0.0;
     if (unordered_) norms_of_groups(first, last, band);
     return error + NARROWED;
 }

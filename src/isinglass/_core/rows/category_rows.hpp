@@ -1,5 +1,5 @@
 // Rows on this computer for columns with categories, two or more: the table as bytes, a line per node, and for every
-// node a loss (ordered.cpp, unordered.cpp).
+// node a loss (two_values.cpp, ordered.cpp, unordered.cpp).
 //
 // A node has one field per category, always at its optimum for the node's predictor. Each move ends with Newton's
 // method on the fields (fields.hpp), and second derivatives have them profiled out. What is left of their gradient is
@@ -26,7 +26,7 @@ struct CategoryColumn {
     int ld() const { return q() <= 4 ? 4 : (q() + 7) / 8 * 8; }
     int lead() const { return is_ordered() ? 1 : ld(); }  // numbers of a row's predictor, padded
     double point(double of) const { return (of - center) * step; }
-    // Cells are 0 and 1: the kernels of tables of two values serve, the difference of the fields being an offset.
+    // Cells are 0 and 1.
     bool has_two_values() const { return q() == 2 && value[0] == 0 && value[1] == 1 && step == 1; }
 
     std::vector<double> value, share, score;
@@ -98,6 +98,7 @@ class NodeLoss {
     virtual void product(const Product&, int) { throw std::logic_error("a node with a block has no products"); }
 };
 
+std::unique_ptr<NodeLoss> two_value_loss(CategoryState& state);
 std::unique_ptr<NodeLoss> ordered_loss(CategoryState& state);
 std::unique_ptr<NodeLoss> unordered_loss(CategoryState& state, Holds holds);
 
@@ -132,7 +133,8 @@ class CategoryRows final : public Rows, public ProductRows, public GroupRows {
  private:
     NodeLoss& loss(int node) {
         const CategoryColumn& column = state_.columns[node];
-        return !column.is_modelled ? *none_ : column.is_ordered() ? *ordered_ : *unordered_;
+        if (!column.is_modelled) return *none_;
+        return !column.is_ordered() ? *unordered_ : column.has_two_values() ? *two_values_ : *ordered_;
     }
     bool is_on_line(int column) const { return state_.columns[column].is_ordered(); }
     NodeSums settle(int node, int worker);
@@ -144,7 +146,7 @@ class CategoryRows final : public Rows, public ProductRows, public GroupRows {
     CategoryState state_;
     Pool& pool_;
     Margins margins_;
-    std::unique_ptr<NodeLoss> ordered_, unordered_, none_;  // null: no node has it
+    std::unique_ptr<NodeLoss> two_values_, ordered_, unordered_, none_;  // null: no node has it
     Buffer<uint8_t> ones_;
 };
 
