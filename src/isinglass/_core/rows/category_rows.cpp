@@ -246,20 +246,21 @@ PreciseBlock CategoryRows::precise_block(int node, const NeighborColumns& neighb
         if (static_cast<size_t>(n) % tuning::ROWS_PER_POLL == 0) pool_.poll()();
         find_probabilities(node, n, P);
         // Covariances of an axis with the categories, and with the axes, as sums over what two categories share.
-        const auto place = [&](size_t axis, size_t k) {
-            return own.is_ordered() ? own.score[k] : k == axis ? own.unit : 0.0;
-        };
         std::fill(along.begin(), along.end(), 0.0);
-        std::fill(square.begin(), square.end(), 0.0);
         for (size_t k = 0; k < q; ++k)
             for (size_t l = 0; l < q; ++l) {
+                if (l == k) continue;
                 const double shared = table.w[n] * P[k] * P[l];
                 if (l < k) products[q * k + l] += shared;
-                for (size_t a = 0; a < n_axes; ++a) along[a * q + k] += shared * (place(a, k) - place(a, l));
+                if (own.is_ordered())
+                    along[k] += shared * (own.score[k] - own.score[l]);
+                else
+                    along[q * k + k] += shared * own.unit, along[q * l + k] -= shared * own.unit;
             }
-        for (size_t a = 0; a < n_axes; ++a)
-            for (size_t b = 0; b < n_axes; ++b)
-                for (size_t k = 0; k < q; ++k) square[a * n_axes + b] += along[a * q + k] * place(b, k);
+        if (own.is_ordered())
+            square[0] = std::inner_product(along.begin(), along.end(), own.score.begin(), 0.0);
+        else
+            std::transform(along.begin(), along.end(), square.begin(), [&](double each) { return each * own.unit; });
         for (size_t i = 0; i < d; ++i) {
             const CategoryColumn& other = state_.columns[numbers[i].column];
             const double x = table.column(numbers[i].column)[n];
