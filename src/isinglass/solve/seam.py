@@ -189,17 +189,20 @@ def _quotient(above: Doubles, below: Doubles) -> Doubles:
 class PartedRows(SumRows):
     """The rows of a table in parts: every call of the solver is one round of messages to the parts.
 
-    A part keeps its compiled rows between calls. Their state is a few numbers per edge, the same for all parts, and one
-    row of zeros (``shadow``) has it here: a part whose worker was lost is made again from it.
+    A part keeps compiled rows between calls, under the key of the recipe they were made by, and with them the problem
+    and the number of changes that their state is of (``version``). A message names key and version. A part that has no
+    such rows, because its worker was lost or another problem has used them, answers LOST and is asked again with recipe
+    and state. The state is a few numbers per edge, the same for all parts; one row of zeros (``shadow``) has it here.
+
     ``total`` is the sum of all weights; ``n_threads`` is for this process, workers of Dask have their own number.
     """
 
     def __init__(self, table: PartedTable, total: float, n_threads: int) -> None:
         super().__init__(range(len(table.sizes)))
         self.backend = table.backend
-        self.recipe = _Recipe.of(table, total, n_threads)
+        self.recipe = _Recipe(table.selection, table.columns, total, n_threads)
         self.shadow = CpuRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
-        self.turn = 0
+        self.owner, self.n_changes = uuid.uuid4().hex, 0
         self.n_rows = len(table)
         self.rounds = 0
         self.backend.settle()
@@ -207,14 +210,14 @@ class PartedRows(SumRows):
     def ask(self, call: str, *arguments: object, only: Sequence[int] | None = None) -> list[Answer]:
         """Send one call to all parts, or to some, and collect the answers in order."""
         asked = self.parts if only is None else only
-        each = self.backend.each(_answer, (self.recipe.key, self.recipe.owner, self.turn, call, arguments), only=asked)
-        answers = dict(zip(asked, each, strict=True))
+        message = self.recipe.key, (self.owner, self.n_changes), call, arguments
+        answers = dict(zip(asked, self.backend.each(_answer, message, only=asked), strict=True))
         lost = [k for k, answer in answers.items() if isinstance(answer, str) and answer == LOST]
         if lost:
-            again = (self.recipe, self.shadow.state(), self.turn, call, arguments)
-            answers |= dict(zip(lost, self.backend.each(_make_and_answer, again, only=lost), strict=True))
+            again = self.recipe, self.shadow.state()
+            answers |= dict(zip(lost, self.backend.each(_answer, (*message, again), only=lost), strict=True))
         if call in CHANGES:
-            self.turn += 1
+            self.n_changes += 1
             getattr(self.shadow, call)(*arguments)
         self.rounds += 1
         logger.debug("round %d: %s over %d rows in %d parts", self.rounds, call, self.n_rows, len(answers))
@@ -236,61 +239,60 @@ class PartedRows(SumRows):
 
 @dataclass(frozen=True)
 class _Recipe:
-    """How the compiled rows of a part are made, and for whom; equal keys give equal rows."""
+    """How the compiled rows of a part are made."""
 
     chosen: RowSelection
     columns: NDArray[np.intp] | None
     total: float
     n_threads: int
-    key: str
-    owner: str
 
-    @classmethod
-    def of(cls, table: PartedTable, total: float, n_threads: int) -> _Recipe:
-        columns = b"" if table.columns is None else table.columns.tobytes()
-        key = f"{table.selection!r} {total!r} {hashlib.sha256(columns).hexdigest()}"
-        return cls(table.selection, table.columns, total, n_threads, key, uuid.uuid4().hex)
+    @cached_property
+    def key(self) -> str:
+        """What equal rows have in common."""
+        columns = b"" if self.columns is None else self.columns.tobytes()
+        return f"{self.chosen!r} {self.total!r} {hashlib.sha256(columns).hexdigest()}"
+
+    def compile(self, part: Part) -> _Kept:
+        """Make the rows of a part."""
+        table, weight = rows_of(part, self.chosen, self.columns)
+        room = part.room - BYTES_OTHER * table.size
+        n_kept = int(np.clip(room // (BYTES_KEPT * len(table)), 0, table.shape[1]))
+        n_threads = min(self.n_threads, part.n_threads) if table.size > FEW_CELLS else 1
+        rows = CpuRows(table, weight, self.total, n_threads, n_kept, RARE)
+        if rows.is_sparse():
+            return _Kept(rows, BYTES_OF_A_ONE * int(np.count_nonzero(table)))
+        return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)
 
 
 @dataclass
 class _Kept:
-    """Compiled rows of a part, the problem they belong to, and the number of changes they went through."""
+    """Compiled rows of a part, and what their state is of: a problem, and how many changes it has made."""
 
     rows: CpuRows
     n_bytes: int
-    owner: str = ""
-    turn: int = -1
+    version: tuple[str, int] | None = None
 
 
-def _answer(part: Part, key: str, owner: str, turn: int, call: str, arguments: tuple[object, ...]) -> Answer:
-    """Run by the worker of a part: answer a call, if the rows are here and up to date."""
-    kept = part.kept.get(key)
-    if kept is None or (kept.owner, kept.turn) != (owner, turn):
-        return LOST
-    answer = getattr(kept.rows, call)(*arguments)
-    kept.turn += call in CHANGES
-    return answer
-
-
-def _make_and_answer(
-    part: Part, recipe: _Recipe, state: tuple[object, ...], turn: int, call: str, arguments: tuple[object, ...]
+def _answer(
+    part: Part,
+    key: str,
+    version: tuple[str, int],
+    call: str,
+    arguments: tuple[object, ...],
+    again: tuple[_Recipe, tuple[object, ...]] | None = None,
 ) -> Answer:
-    """Run by the worker of a part: compile its rows or take those of an earlier problem, update them, and answer."""
-    if recipe.key not in part.kept:
-        part.kept.clear()
-        part.kept[recipe.key] = _compile(part, recipe)
-    kept = part.kept[recipe.key]
-    kept.rows.restore(state)
-    kept.owner, kept.turn = recipe.owner, turn
-    return _answer(part, recipe.key, recipe.owner, turn, call, arguments)
-
-
-def _compile(part: Part, recipe: _Recipe) -> _Kept:
-    table, weight = rows_of(part, recipe.chosen, recipe.columns)
-    room = part.room - BYTES_OTHER * table.size
-    n_kept = int(np.clip(room // (BYTES_KEPT * len(table)), 0, table.shape[1]))
-    n_threads = min(recipe.n_threads, part.n_threads) if table.size > FEW_CELLS else 1
-    rows = CpuRows(table, weight, recipe.total, n_threads, n_kept, RARE)
-    if rows.is_sparse():
-        return _Kept(rows, BYTES_OF_A_ONE * int(np.count_nonzero(table)))
-    return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)
+    """Run by the worker of a part: answer a call if its rows are up to date, or (``again``) after making them so."""
+    kept = part.kept.get(key)
+    if again is not None:
+        recipe, state = again
+        if kept is None:
+            part.kept.clear()
+            kept = part.kept[key] = recipe.compile(part)
+        kept.rows.restore(state)
+    elif kept is None or kept.version != version:
+        return LOST
+    kept.version = None  # of rows that an exception leaves halfway
+    answer = getattr(kept.rows, call)(*arguments)
+    owner, n_changes = version
+    kept.version = owner, n_changes + (call in CHANGES)
+    return answer
