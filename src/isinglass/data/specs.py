@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -164,8 +164,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
                 f"combined, unless {setting('binarize')} names columns."
             )
         binarize = dict.fromkeys(range(p), binarize)
-    stated_kinds = {} if kinds is None else source.locate(kinds, "kinds") if isinstance(kinds, Mapping) else kinds
-    kinds_of_columns = list_kinds(stated_kinds, range(p), None)
+    kinds_of_columns = list_kinds({} if kinds is None else kinds, source, None)
     scores = source.locate(stated.scores or {}, "scores")
     by_key = dict(encode) if by_column(encode) else {None: encode}
     others = by_key.pop(None, None)  # what holds for columns that are not named
@@ -223,15 +222,12 @@ def _read_cut(binarize: object) -> Cut:
     return Cut(float(binarize))
 
 
-def list_kinds(stated: Value, names: Sequence[Value], default: str | None) -> list[Value]:
-    """Return a kind per column, from one word, one entry each, or a mapping by name or number."""
-    p, kinds = len(names), [default] * len(names)
+def list_kinds(stated: Value, source: Source, default: str | None) -> list[Value]:
+    """Return a kind per column, from one word, one entry each, or a mapping of columns."""
+    p = source.shape[1]
     if isinstance(stated, Mapping):
-        for key, kind in stated.items():
-            place = names.index(key) if isinstance(key, str) and key in names else key
-            if not (isinstance(place, int) and 0 <= place < p):
-                raise ArgumentError("kinds", "must name columns of the table", key)
-            kinds[place] = kind
+        by_place = source.locate(stated, "kinds")
+        kinds = [by_place.get(j, default) for j in range(p)]
     elif not hasattr(stated, "__len__"):
         raise ArgumentError("kinds", "must be one word, one entry per column, or a mapping", stated)
     else:

@@ -17,8 +17,6 @@ from isinglass.errors import MeaningWarning, suppress_warnings
 
 __all__ = ["Anes96", "RollCall", "Senate109", "load_anes96", "load_senate109"]
 
-CONTINUOUS = ("age", "income")
-
 
 @dataclass(frozen=True)
 class RollCall:
@@ -63,7 +61,7 @@ class Anes96(Frozen):
     @property
     def table(self) -> Table:
         """The answers as a table: age and income are numbers, the vote has two values, the others are ordered."""
-        kinds = {name: "continuous" if name in CONTINUOUS else "ordinal" for name in self.names}
+        kinds = {name: "continuous" if name in ("age", "income") else "ordinal" for name in self.names}
         with suppress_warnings(MeaningWarning):  # about items that run against the others, as the one on Clinton does
             return as_table(self.answers, names=self.names, kinds=kinds).whole()
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
+from isinglass.data.source import Source
 from isinglass.data.specs import list_kinds
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError
@@ -202,7 +203,8 @@ def category_network(
 
 def _category_variables(network: Network, kinds: Kinds, n_categories: int | Sequence[int]) -> Variables:
     """Return the nodes of a network as columns with categories."""
-    p, words = network.n_features, list_kinds(kinds, network.names, "binary")
+    p = network.n_features
+    words = list_kinds(kinds, Source((1, p), [].__getitem__, names=network.names), "binary")
     counts = [n_categories] * p if isinstance(n_categories, int | np.integer) else list(n_categories)
     if len(counts) != p:
         raise ArgumentError("n_categories", f"must be one number, or one per node ({p})", n_categories)
