@@ -95,9 +95,9 @@ def test_the_corner_that_r_leaves_out():
     ("text", "message"),
     [
         ("\x1f\n\x1f", "the file has only blank lines"),
-        ("a,b\n0,1\n0\n", r"rows must have equal length; got 1 field\(s\) in line 3, where 2 are expected"),
-        ("a,b\n0,1\n0,1,1\n", r"got 3 field\(s\) in line 3"),
-        ("a,b\n0,1,1,1\n", r"got 4 field\(s\) in line 2, where 2"),
+        ("a,b\n0,1\n0\n", r"rows must have equal length; got 1 field in line 3, where 2 are expected"),
+        ("a,b\n0,1\n0,1,1\n", r"got 3 fields in line 3"),
+        ("a,b\n0,1,1,1\n", r"got 4 fields in line 2, where 2"),
         ('a,b\n0,"1\n', "broken field after line 1: unexpected end of data"),
     ],
 )

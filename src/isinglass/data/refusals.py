@@ -16,7 +16,7 @@ from isinglass.data.source import UNTYPED, Source
 from isinglass.data.specs import SAY_ALL, SAY_KIND, ColumnSpec
 from isinglass.data.two_values import is_unclear, order_pair
 from isinglass.data.values import Value, is_number, show_value, show_values
-from isinglass.errors import DataError, setting
+from isinglass.errors import DataError, plural, setting
 from isinglass.names import name_ranges
 
 _SUGGESTED, _MOST_RANGES = 8, 30  # most entries of a mapping, and of kinds, that a message writes out
@@ -27,9 +27,10 @@ def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoRetu
     j = int(np.flatnonzero(gone.any(axis=0))[0])
     row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
     zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
+    in_all = plural(int(gone.sum()), "missing cell")
     raise DataError(
-        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {int(gone.sum())} missing "
-        f"cell(s) in all). Choose {setting('missing', 'impute')} to draw them from the network, {zero}or "
+        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {in_all} in all). "
+        f"Choose {setting('missing', 'impute')} to draw them from the network, {zero}or "
         f"{setting('missing', 'drop')} to leave out their rows."
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Codes
 from isinglass.data.documents import Limits
-from isinglass.errors import ArgumentError, DataError, LimitError, setting
+from isinglass.errors import ArgumentError, DataError, LimitError, plural, setting
 
 if TYPE_CHECKING:
     import pyarrow
@@ -321,7 +321,7 @@ def _refuse_records(data: bytes, delimiter: str, width: int) -> None:
         for number, (line, record) in enumerate(_split(data, delimiter, width)):
             if number and len(record) != width:
                 raise DataError(
-                    f"rows must have equal length; got {len(record)} field(s) in line {line}, "
+                    f"rows must have equal length; got {plural(len(record), 'field')} in line {line}, "
                     f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
                 )
     except csv.Error as error:

@@ -44,7 +44,7 @@ class Groups:
                 f"{setting('groups')} must name at least two groups; got {names[0]!r} in all {len(labels)} rows."
             )
         if sizes.min() < 2:
-            single = ", ".join(repr(name) for name, size in zip(names, sizes, strict=True) if size < 2)
+            single = listed([repr(name) for name, size in zip(names, sizes, strict=True) if size < 2])
             raise DataError(
                 f"{setting('groups')} must have at least two rows each; got one row in {single}. Merge groups or leave "
                 "the row out."
