@@ -289,3 +289,10 @@ def test_the_table_of_a_model_without_its_weights_is_told_how_to_do_without(tmp_
     line = run("predict", tmp_path / "net", tmp_path / "u.csv", "--score", code=3).stderr
     assert "must have the row weights of the fit, 'w'. If it has none, pass --weights none." in " ".join(line.split())
     run("predict", tmp_path / "net", tmp_path / "u.csv", "--score", "--weights", "none")
+
+
+def test_weights_of_zero_are_refused_in_one_line(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,w\n1,0,0\n0,1,0\n0,0,0\n")
+    said = run("fit", tmp_path / "t.csv", "--weights", "w", code=3).stderr
+    assert said.count("\n") == 1
+    assert "--weights must have a positive sum" in said

@@ -121,7 +121,9 @@ def scale_weights(
 
 def settle_kind(weight: FloatArray | None, kind: str | None) -> str | None:
     """Return the kind of the weights of a whole table, which all parts of it have; None without weights."""
-    return kind if weight is None or kind is not None else scale_weights(weight)[1]
+    if weight is None or kind is not None or not weight.any():  # without any weight: refused as a table
+        return kind
+    return scale_weights(weight)[1]
 
 
 def per_unit(weight: FloatArray, units: NDArray[np.intp] | None) -> FloatArray:
