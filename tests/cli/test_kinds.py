@@ -261,6 +261,9 @@ def test_encode_says_what_to_do_instead():
     assert "to 0, 1 or missing (--encode 3=); got 2" in line
     line = run("fit", "-", "--encode", "x=1", stdin=text, code=3).stderr
     assert "It has only 'x' there: say what each value means" in line
+    rows = "".join(f"{k % 3},{'xy'[k % 2]}\n" for k in range(30))
+    line = run("fit", "-", stdin=f"a,b\n{rows}", code=3).stderr
+    assert "By the values of the columns, pass --ordinal a and --encode auto" in line
     line = run("fit", "-", "--ordinal", "a", "--binarize", "a=1", stdin=text, code=3).stderr
     assert "--binarize and --ordinal, --nominal or --continuous must not name the same column" in line
     said = run("fit", "-", "--encode", "a=1=0,2=1", "--encode", "a=1=0,2=2", stdin=text, code=2).stderr

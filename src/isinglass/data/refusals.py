@@ -96,8 +96,11 @@ def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise:
 
 
 def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
-    """Say which kinds to state for the columns that would be refused, as their values show; or nothing."""
-    guesses = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
+    """Say what to state about the columns that would be refused, as their values show; or nothing."""
+    found = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
+    pairs = [guess.place for guess in found if len(guess.values) == 2 and not is_unclear(list(guess.values))]
+    pairs = [place for place in pairs if specs[place].meaning is None]
+    guesses = [guess for guess in found if guess.place not in pairs]
     labels = [spec.label if isinstance(spec.label, int) else str(spec.label) for spec in specs]
     kinds: dict[str | int, str] = {}
     for kind in dict.fromkeys(str(guess.kind) for guess in guesses):
@@ -106,6 +109,7 @@ def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
         return ""
     everywhere = len(set(kinds.values())) == 1 and len(guesses) == len(specs)
     mention = setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)
+    mention += f" and {setting('encode', 'auto')}" if pairs else ""
     of_file = " (`isinglass info FILE` shows all columns)" if specs[0].source.numbers else ""
     return f"By the values of the columns, pass {mention}{of_file}."
 
