@@ -203,7 +203,6 @@ void CategoryRows::gradients(std::span<const Gradient> tasks) {
 }
 
 void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    if (unordered_) unordered_->prepare_blocks();
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).block(tasks[k], curvature, worker); });
 }
 

@@ -92,7 +92,6 @@ class NodeLoss {
     virtual Odds odds(int node, int worker) = 0;
     // sum_n w r x of these columns.
     virtual void collect(int node, const NeighborColumns& asked, double* out, int worker) = 0;
-    virtual void prepare_blocks() {}
     // Without G: what goes beside products.
     virtual void block(const Block& task, Curvature curvature, int worker) = 0;
     virtual void product(const Product&, int) { throw std::logic_error("a node with a block has no products"); }

@@ -22,15 +22,16 @@ class Unordered final : public NodeLoss {
           nodes_(state.columns.size()),
           w_(stride_),
           scratch_(state.workers.pool.size()) {
-        size_t most = 4;
+        size_t most = 4, n_probabilities = 0;
         for (size_t s = 0; s < nodes_.size(); ++s) {
             const CategoryColumn& column = state_.columns[s];
             if (column.is_ordered()) continue;
             most = std::max<size_t>(most, column.ld());
             const size_t own = static_cast<size_t>(stride_) * column.ld();
-            if (holds == Holds::all_nodes) nodes_[s].begin = n_probabilities_;
-            n_probabilities_ = holds == Holds::all_nodes ? n_probabilities_ + own : std::max(n_probabilities_, own);
+            if (holds == Holds::all_nodes) nodes_[s].begin = n_probabilities;
+            n_probabilities = holds == Holds::all_nodes ? n_probabilities + own : std::max(n_probabilities, own);
         }
+        P_.resize(n_probabilities);
         for (int n = 0; n < stride_; ++n) w_[n] = static_cast<float>(state_.table->w[n]);
         for (Working& scratch : scratch_) {
             scratch.P.resize(most * stride_), scratch.z.resize(most * stride_);
@@ -97,10 +98,6 @@ class Unordered final : public NodeLoss {
             for (int k = 0; k < own.q(); ++k)
                 out[listed.begin[j] + k] = own.unit * (rare.score * sum[k] + rare.other * (shift[k] - sum[k]));
         }
-    }
-
-    void prepare_blocks() override {
-        if (P_.size() == 0) P_.resize(n_probabilities_);
     }
 
     // Keeps the probabilities for products, and returns the diagonal. The bound of a curvature is that of equal
@@ -271,8 +268,7 @@ class Unordered final : public NodeLoss {
     CategoryState& state_;
     const int stride_;
     std::vector<Node> nodes_;
-    size_t n_probabilities_ = 0;
-    Buffer<float> P_, w_;
+    Buffer<float> P_, w_;           // probabilities at the last blocks; weights
     std::vector<Working> scratch_;  // of every thread
 };
 
