@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 from isinglass import Network, Solution, as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
 from isinglass.select.derivatives import Support
-from isinglass.select.refit import refit_edges
-from isinglass.select.sandwich import _step
+from isinglass.select.refit import nearly_free, refit_edges
+from isinglass.select.sandwich import _step, newton
 from isinglass.separation import find_separation
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
@@ -146,19 +146,26 @@ def test_a_step_that_always_raises_the_loss_is_not_taken():
 
 
 def test_newton_steps_find_what_a_linear_program_finds():
-    """Whether the estimate of two-valued columns is infinite, against the exact and slow test of `find_separation`."""
+    """Two-valued columns: is the estimate infinite, and where is it, by Newton steps and by `refit`, which asks it."""
     rng, infinite = np.random.default_rng(0), []
     for _ in range(150):
         n, p = rng.integers(8, 120), rng.integers(2, 7)
         X = (rng.normal(size=(n, 1)) + rng.normal(size=(n, p)) > 0.7 * rng.normal(size=p)).astype(np.uint8)
         if (X.min(axis=0) == X.max(axis=0)).any():
             continue
-        pairs = np.argwhere(np.triu(rng.random((p, p)) < 0.7, 1))
+        pairs, table = np.argwhere(np.triu(rng.random((p, p)) < 0.7, 1)), as_table(X)
         solution = Solution(Network(np.zeros(p), pairs, np.ones(len(pairs))), 0.1)
+        start = Support.of(table, solution.network), nearly_free(table, solution).network, table
         infinite.append(find_separation(X, pairs) is not None)
         if infinite[-1]:
             with pytest.raises(SeparationError):
                 refit(X, solution)
+            with pytest.raises(SeparationError):
+                newton(*start, 1e-9)
         else:
-            assert refit(X, solution).solution.converged
+            found, twin = refit(X, solution).solution, newton(*start, 1e-9)
+            assert found.converged
+            assert 0.0 <= found.duality_gap <= 1e-9 * p * np.log(2.0)
+            assert twin.converged
+            np.testing.assert_allclose(found.network.pair_values, twin.network.pair_values, rtol=1e-4, atol=1e-4)
     assert 30 < sum(infinite) < len(infinite) - 30

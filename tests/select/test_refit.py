@@ -6,7 +6,14 @@ import pytest
 
 from isinglass import Solution, as_table, edge_tests, ising_path, refit, simulate
 from isinglass.data.parts import cut_into_parts
-from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError
+from isinglass.errors import (
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    LimitError,
+    SeparationError,
+    suppress_warnings,
+)
 from isinglass.select.refit import nearly_free, refit_edges
 from isinglass.solve.seam import PartedRows
 
@@ -148,6 +155,28 @@ def test_constant_columns(table):
     np.testing.assert_allclose(found.edge_errors, alone.edge_errors, rtol=1e-7)
     assert np.isnan(found.field_errors).tolist() == [False] * 4 + [True]
     assert found.fields[4] == pytest.approx(np.log(400.5 / 0.5))
+
+
+def test_categories_that_do_not_occur_have_half_a_row():
+    """As in every fit to these rows, whatever the network was whose edges are refitted."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (300, 3))
+    table = as_table(X, kinds="nominal")
+    without_edges = ising_path(table, [0.5])[0]
+    for present in ([0, 1], [2]):
+        rows = np.isin(X[:, 2], present)
+        counts = np.maximum(np.bincount(X[rows, 2], minlength=3), 0.5)
+        with suppress_warnings(ConstantColumnWarning):
+            found = refit(table[rows], without_edges)
+        np.testing.assert_allclose(found.fields[4:], np.log(counts[1:] / counts[0]), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_a_missed_tolerance_is_said(table, ordinal):
+    rows = as_table(table[1:] + table[:-1], kinds="ordinal") if ordinal else table
+    with pytest.warns(ConvergenceWarning, match="tol=1e-300"):
+        found = refit(rows, ising_path(rows, [0.05])[0], tol=1e-300)
+    assert not found.solution.converged
 
 
 def test_bad_inputs(table, monkeypatch):

@@ -20,6 +20,7 @@ from isinglass.errors import (
     SeparationError,
     setting,
     suppress_warnings,
+    warn,
 )
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
@@ -52,7 +53,8 @@ class Refit(Frozen):
 
     """
 
-    #: the unpenalized estimate, found by Newton's method; it has a KKT residual, but no duality gap
+    #: the unpenalized estimate, with its certificate; in a network with categories it is found by Newton's method and
+    #: has a KKT residual, but no duality gap
     solution: Solution
     edge_index: NDArray[np.int32]  #: the support, in the order of the arrays below
     edge_values: FloatArray  #: couplings; norms where a pair has more parameters
@@ -127,7 +129,7 @@ def refit(
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The estimate is the same for both kinds; the standard errors differ.
     tol : float, default 1e-9
-        Bound on the KKT residual.
+        Bound on the relative duality gap and on the KKT residual.
 
     Raises
     ------
@@ -159,7 +161,13 @@ def refit(
         )
     _refuse_constant(solution, which_vary(table))
     is_edge, index = solution.network.is_edge, solution.edge_index.copy()
-    free = newton(support, nearly_free(table, solution).network, table, tol)
+    if table.variables.is_binary:  # with every pair free or forbidden, alpha multiplies nothing
+        path = ising_path(table, [1.0], penalty_weights=penalty_on(index, table.shape[1], 0.0), tol=tol)
+        free = path.solutions[0].with_names(solution.names)
+    else:
+        free = newton(support, nearly_free(table, solution).network, table, tol)
+        if not free.converged:
+            warn(ConvergenceWarning(f"The refit did not reach tol={tol:g}: kkt_residual={free.kkt_residual:.1e}."))
     sandwich = sandwich_errors(support, free.network, table)
     edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
     return Refit(free, index, _values_on(solution, free.network)[is_edge], *edges)
