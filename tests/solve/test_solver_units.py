@@ -57,6 +57,9 @@ def test_the_network_has_the_conditional_distributions_of_the_solver():
     s, t = pairs.T
     centering = units.centering(np.r_[s, t], np.r_[t, s], np.r_[pairs, pairs], np.r_[parameters, parameters])
     network = Network(units.network_fields(fields, centering), pairs, variables=VARIABLES, pair_parameters=parameters)
+    back = VARIABLES.split(units.solver_fields(network))  # only differences within a column matter
+    for solved, given in zip(back, VARIABLES.split(fields), strict=True):
+        np.testing.assert_allclose(solved, given - given[0], atol=1e-12)
     for node in range(4):
         categories = np.arange(VARIABLES.sizes[node])
         logits = np.tile(VARIABLES.split(fields)[node], (len(codes), 1))

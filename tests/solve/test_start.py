@@ -56,6 +56,18 @@ def test_a_solution_is_its_own_start(table):
     assert again.n_iter.sum() <= len(ALPHAS) < cold.n_iter.sum()
 
 
+def test_a_start_of_nearly_deterministic_columns_has_its_fields():
+    # Without those of the start, the fields are looked for too far away: a dozen steps instead of none.
+    x = np.random.default_rng(0).normal(size=(400, 1))
+    table = as_table(np.column_stack([x, np.exp(x), x > 0.5, np.round(x)]), kinds="continuous")
+    (solution,) = ising_path(table, [1e-5])
+    (again,) = ising_path(table, [1e-5], start=solution)
+    assert np.abs(solution.couplings).max() > 50
+    assert again.converged
+    assert again.n_iter <= 2
+    np.testing.assert_allclose(again.objective, solution.objective, rtol=1e-6)
+
+
 def test_a_network_that_is_wrong_changes_nothing():
     wrong = RNG.normal(size=(45, 45)) * 2
     start = Solution.from_dense(0.0, np.triu(wrong, 1) + np.triu(wrong, 1).T, RNG.normal(size=45))

@@ -158,6 +158,8 @@ constexpr double PER_COEFFICIENT = 260;  // of a group: itself, its gradient, tw
 
 namespace fields {
 constexpr int MAX_STEPS = 40;            // of Newton's method on the fields of a node
+constexpr int MAX_SLOW_STEPS = 4;        // in a row that do not halve the slopes: categories are then balanced first ...
+constexpr int MAX_BALANCED = 4;          // ... and Newton's method begins again, so often (measured)
 constexpr double LONGEST_STEP = 4;       // of a field
 constexpr double SHORTEST_SHARE = 1e-6;  // of a step
 constexpr double BETTER = 1e-9;          // share of the loss by which other fields must be better to start from them

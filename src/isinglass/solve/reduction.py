@@ -130,9 +130,7 @@ class Reduction:
             return Network.trusted(variables, fields, self.columns[state.edges].astype(np.int32), values)
         edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
         parameters = self.units.network_blocks(edges, values)
-        s, t = edges.T
-        both = np.r_[s, t], np.r_[t, s], np.r_[edges, edges], np.r_[parameters, parameters]
-        fields = self.units.network_fields(state.category_fields, self.units.centering(*both))
+        fields = self.units.network_fields(state.category_fields, self.units.centering_of(edges, parameters))
         return Network.trusted(variables, fields, edges, variables.block_values(edges, parameters), parameters)
 
     @cached_property
@@ -145,15 +143,14 @@ class Reduction:
         return fields
 
     def point(self, network: Network) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
-        """Return the edges of a network between columns that vary, in the solver's numbers, and the fields."""
+        """Return the edges of a network between columns that vary, in the solver's numbers, and the fields of these."""
         place = np.full(self.n_features, -1, dtype=np.int32)
         place[self.columns] = np.arange(len(self.columns))
         edges = place[network.pairs].reshape(-1, 2)
         kept = np.asarray((edges >= 0).all(axis=1))
         if self.variables.is_binary:
             return edges[kept], network.pair_values[kept], network.fields[self.columns]
-        fields = np.zeros(len(self.columns))  # the solver finds those of categories
-        return edges[kept], self.units.solver_blocks(network, kept), fields
+        return edges[kept], self.units.solver_blocks(network, kept), self.units.solver_fields(network)
 
     # ------------------------------------------------------------------------------------------ optima at infinity
 

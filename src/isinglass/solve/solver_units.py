@@ -143,6 +143,19 @@ class SolverUnits:
         fields[~variables.is_modelled[variables.column]] = 0.0
         return fields[variables.is_later]
 
+    def solver_fields(self, network: Network) -> FloatArray:
+        """Return the fields of the solver of a network: the inverse of `network_fields`."""
+        fields = network.category_fields + self.centering_of(network.pairs, network.pair_parameters)
+        first = self._solved[np.unique(self.variables.column[self._solved], return_index=True)[1]]
+        shift = np.zeros(self.variables.n_features)
+        shift[self.variables.column[first]] = fields[first]
+        return np.asarray((fields - shift[self.variables.column])[self._solved])
+
+    def centering_of(self, pairs: NDArray[np.integer], blocks: FloatArray) -> FloatArray:
+        """Return the centering of the blocks of pairs s < t, which serve both of their nodes."""
+        s, t = pairs.T
+        return self.centering(np.r_[s, t], np.r_[t, s], np.r_[pairs, pairs], np.r_[blocks, blocks])
+
     def centering(
         self,
         nodes: NDArray[np.integer],

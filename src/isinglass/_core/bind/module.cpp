@@ -66,10 +66,12 @@ std::vector<State> follow(Problem& problem, const std::vector<double>& alphas, d
     return states;
 }
 
-// Goes to a point: edges with their coefficients, and fields of all columns, which tables with categories do not need.
+// Goes to a point: edges with their coefficients, and fields of all columns or, with categories, of all of these.
 void place(Problem& problem, double alpha, const PairArray& edges, const Vector& values, const Vector& fields) {
     State point{alpha, {fields.data(), fields.data() + fields.shape(0)}, {}, to_pairs(edges, problem.n_features())};
-    require(fields.shape(0) == static_cast<size_t>(problem.n_features()), "one field per column");
+    const size_t n_categories = problem.solver().newton().fields_of_categories().size();
+    require(fields.shape(0) == (n_categories ? n_categories : problem.n_features()),
+            "one field per column or category");
     require(std::ranges::is_sorted(point.edges, std::ranges::less_equal{}), "pairs in their order, each once");
     point.values.assign(values.data(), values.data() + values.shape(0));
     require(problem.solver().newton().coefficients_of(point.edges) == point.values.size(), "the values of all pairs");

@@ -96,7 +96,10 @@ void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& va
     needed_ = 1;
     adopted_ = {{-1, -1}};  // no set: this one has other values
     adopt({});
-    for (int node : set_.nodes()) point_.fields[node] = fields[node];
+    if (rows_.has_categories())
+        rows_.set_category_fields(set_.first_node(), fields);
+    else
+        for (int node : set_.nodes()) point_.fields[node] = fields[node];
     rebuild(set_.nodes());
     is_whole_ = was_whole;
 }

@@ -50,10 +50,11 @@ class Newton {
     // From this alpha on the model without edges is the optimum, for certain.
     void set_top(double alpha) { top_ = alpha; }
 
-    // Goes to a point: these edges, in order, with their coefficients, and the fields of all nodes, where the rows do
-    // not find them (see Rows::has_categories). Forbidden pairs are left out.
+    // Goes to a point: these edges, in order, with their coefficients, and all fields: of nodes, or of
+    // their categories where the rows keep them (see Rows::has_categories). Forbidden pairs are left out.
     void place(const std::vector<Pair>& edges, const std::vector<double>& values, const std::vector<double>& fields);
-    void clear() { place({}, {}, {}); }  // no edges
+    std::vector<double> fields_of_categories() const;  // of all nodes, one after the other; none without categories
+    void clear() { place({}, {}, {}); }                // no edges
     // The working set: these pairs and the current support. Buffers are kept from one set to the next.
     void adopt(std::vector<Pair> pairs);
     size_t coefficients_of(const std::vector<Pair>& pairs) const;
@@ -123,7 +124,6 @@ class Newton {
     // The point.
     size_t group_size(const Pair& pair) const;
     void reset_nodes(const std::vector<int>& nodes);
-    std::vector<double> fields_of_categories() const;
     Parameters here() const;
     void go_to(const Parameters& parameters);
     template <class Value>

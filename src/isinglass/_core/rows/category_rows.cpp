@@ -152,32 +152,26 @@ double CategoryRows::rounding() const {
 void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
-        std::vector<double> last;
-        if (afresh) {  // the fields of a node without neighbors
+        if (afresh)
             std::fill(state_.lines.eta(task.node), state_.lines.eta(task.node) + state_.lines.size(task.node), 0.0);
-            const std::vector<double>& share = state_.columns[task.node].share;
-            last.swap(state_.fields[task.node]);
-            for (double part : share) state_.fields[task.node].push_back(std::log(part / share[0]));
-        }
         if (task.moved.count > 0 || afresh) loss(task.node).add_columns(task, afresh, worker);
+        if (afresh) choose_fields(task.node, task.moved.count > 0, worker);
         *task.sums = settle(task.node, worker);
-        if (task.moved.count > 0 && !last.empty() && state_.columns[task.node].is_modelled)
-            settle_again(task.node, std::move(last), *task.sums, worker);
         if (task.asked.count > 0) loss(task.node).collect(task.node, task.asked, task.gradient, worker);
     });
 }
 
-// Beside large coefficients Newton's method may not find the fields from those of a node without neighbors. If the ones
-// of before are better than what it found, it starts again there.
-void CategoryRows::settle_again(int node, std::vector<double> before, NodeSums& sums, int worker) {
-    state_.fields[node].swap(before);
-    const double loss_before = loss(node).pass(node, worker).loss;
-    if (loss_before < sums.loss * (1 - tuning::fields::BETTER)) {
-        sums = settle(node, worker);
-    } else {
-        state_.fields[node].swap(before);
-        loss(node).pass(node, worker);
-    }
+// Where to look for the fields from: those of a node without neighbors or, beside large coefficients, those it has if
+// they are better.
+void CategoryRows::choose_fields(int node, bool has_neighbors, int worker) {
+    const std::vector<double>& share = state_.columns[node].share;
+    std::vector<double> null;
+    for (double part : share) null.push_back(std::log(part / share[0]));
+    std::vector<double>& fields = state_.fields[node];
+    const bool is_known = has_neighbors && !fields.empty() && state_.columns[node].is_modelled;
+    const double of_known = is_known ? loss(node).pass(node, worker).loss : 0;
+    fields.swap(null);
+    if (is_known && of_known < loss(node).pass(node, worker).loss) fields.swap(null);
 }
 
 NodeSums CategoryRows::settle(int node, int worker) {

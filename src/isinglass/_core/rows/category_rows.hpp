@@ -137,7 +137,7 @@ class CategoryRows final : public Rows, public ProductRows, public GroupRows {
     }
     bool is_on_line(int column) const { return state_.columns[column].is_ordered(); }
     NodeSums settle(int node, int worker);
-    void settle_again(int node, std::vector<double> before, NodeSums& sums, int worker);
+    void choose_fields(int node, bool has_neighbors, int worker);
     void find_probabilities(int node, int row, std::vector<double>& P);
     double gradients_on_lines(int first, int last, float* band);
     void norms_of_groups(int first, int last, float* band);

@@ -290,8 +290,9 @@ const CategorySums& take_newton_steps(std::vector<double>& fields, const FieldPa
     };
     double before = std::numeric_limits<double>::infinity();
     bool is_new = false;  // the second derivatives of the last step were those at its start
-    for (int step = 0; step < MAX_STEPS; ++step) {
+    for (int step = 0, n_slow = 0; step < MAX_STEPS && n_slow < MAX_SLOW_STEPS; ++step) {
         const double size = slopes.size;
+        n_slow = is_new && size > before / 2 ? n_slow + 1 : 0;
         // Rounding: with new second derivatives it would have gained digits.
         if (size <= tuning::STATIONARY || (is_new && size < ROUNDED && size > before / 2)) break;
         is_new = !passes.factor || factor.empty() || size > SLOW_CHORD * before;
@@ -310,13 +311,11 @@ const CategorySums& take_newton_steps(std::vector<double>& fields, const FieldPa
     return sums;
 }
 
-}  // namespace
-
-Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes) {
+// Categories that hardly mix, to where they are balanced; returns whether they were far from it.
+bool balance(std::vector<double>& fields, const FieldPasses& passes, const CategorySums& sums) {
     const int q = static_cast<int>(fields.size());
-    const CategorySums& sums = take_newton_steps(fields, passes);
-    // Then categories that hardly mix are balanced.
     Balance found = find_balance(sums, passes);
+    const bool was_far = found.imbalance > FAR_FROM_BALANCE;
     for (int step = 0; step < MAX_IMPROVEMENTS && !found.step.empty(); ++step) {
         const std::vector<double> start = fields;
         for (int k = 1; k < q; ++k) fields[k] -= found.step[k];
@@ -327,7 +326,19 @@ Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes) {
         if (!(next.imbalance < WORTH_ANOTHER * found.imbalance)) break;
         found = std::move(next);
     }
-    return {field_slopes(sums), sums};
+    return was_far;
+}
+
+}  // namespace
+
+Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes) {
+    const CategorySums* sums = nullptr;
+    bool goes_on = true;
+    for (int round = 0; round < MAX_BALANCED && goes_on; ++round) {
+        sums = &take_newton_steps(fields, passes);
+        goes_on = balance(fields, passes, *sums);
+    }
+    return {field_slopes(*sums), *sums};
 }
 
 }  // namespace isinglass
