@@ -1,5 +1,6 @@
 import ast
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -157,6 +158,32 @@ def test_a_call_of_a_library_returns_raises_and_is_interrupted():
         except KeyboardInterrupt:
             end_process(7)"""
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 7
+
+
+DISCARDED = """if True:
+    import signal, time
+    from isinglass.machine.signals import signals_noted
+
+    class Signal:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    class Fault:
+        def __del__(self):
+            raise LookupError("of another kind")
+
+    with signals_noted(True):
+        Fault()
+        Signal()  # Python discards what is raised in a destructor
+        time.sleep(50)
+"""
+
+
+def test_a_signal_whose_exception_is_discarded_is_sent_again():
+    done = subprocess.run([sys.executable, "-c", DISCARDED], check=False, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert "LookupError: of another kind" in done.stderr
+    assert "SystemExit" not in done.stderr
 
 
 def test_a_limit_of_memory(monkeypatch):

@@ -253,6 +253,24 @@ def interruptible():
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_whose_exception_is_caught_still_has_its_exit_code(number):
+    script = f"""if True:
+        import contextlib, signal
+        from isinglass.cli import main
+
+        @main.command("caught")
+        def caught():
+            with contextlib.suppress(BaseException):
+                signal.raise_signal({int(number)})
+
+        main(["caught"])"""
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert done.returncode == 128 + number
+    assert done.stderr == ("Interrupted.\n" if number == signal.SIGINT else "")
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
     "words",
     [

@@ -63,9 +63,12 @@ class LazyGroup(click.Group):
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **color | extra)
                 sys.stdout.flush()  # a reader that went away is noticed here, not by the interpreter at exit
             except BaseException as error:
-                if not noted and not isinstance(error, Exception):
-                    raise
-                code = report_signal(noted[0]) if noted else report_error(error)
+                if not noted:
+                    if not isinstance(error, Exception):
+                        raise
+                    code = report_error(error)
+            if noted:  # also where a library has caught the exception of a signal
+                code = report_signal(noted[0])
         if standalone_mode:
             end_process(code)
         return code

@@ -112,17 +112,47 @@ def end_process(code: int) -> NoReturn:
 def signals_noted(wanted: bool) -> Iterator[list[int]]:
     """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
 
-    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened.
+    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. Where
+    Python discards it, in a destructor or a callback such as that of a lock of an import, the signal is sent again.
     """
     noted: list[int] = []
+    hook = sys.unraisablehook
 
     def note(number: int, frame: object) -> None:
         noted.append(number)
-        raise KeyboardInterrupt if number == INTERRUPT else SystemExit(128 + number)
+        raise _exception_of(number)
+
+    def send_again(discarded: sys.UnraisableHookArgs) -> None:
+        number = getattr(discarded.exc_value, "signal", None)
+        if number is None:
+            hook(discarded)
+            return
+        send = threading.Timer(SIGNAL_SECONDS, _send, [number])  # when the destructor has ended
+        send.daemon = True
+        send.start()
 
     with _handled(note, wanted) as after:
+        if after:
+            sys.unraisablehook = send_again
         try:
             yield noted
         finally:
+            if after:
+                sys.unraisablehook = hook
             if noted:  # the process ends, and is not to be disturbed
                 after.update(dict.fromkeys(after, signal.SIG_IGN))
+
+
+def _exception_of(number: int) -> BaseException:
+    """Return what a signal raises, with its number."""
+    error = KeyboardInterrupt() if number == INTERRUPT else SystemExit(128 + number)
+    error.__dict__["signal"] = number
+    return error
+
+
+def _send(number: int) -> None:
+    """Send a signal to this process; os.kill wakes the main thread, but ends the process on Windows."""
+    if os.name == "nt":
+        signal.raise_signal(number)
+    else:
+        os.kill(os.getpid(), number)
