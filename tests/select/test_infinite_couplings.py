@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 from isinglass import Network, Solution, as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
+from isinglass.select import sandwich
 from isinglass.select.derivatives import Support
 from isinglass.select.refit import nearly_free, refit_edges
 from isinglass.select.sandwich import _step, newton
@@ -140,9 +141,19 @@ def test_a_step_that_always_raises_the_loss_is_not_taken():
     support = Support.of(table, ising_path(table, [1e-3])[0].network)
     values = np.zeros(support.n_parameters)
     sums = support.sums(values, table)
-    after, sums_after = _step(support, values, sums, table, -np.linalg.inv(sums.hessian))  # uphill
+    after, sums_after, is_whole = _step(support, values, sums, table, -np.linalg.inv(sums.hessian))  # uphill
     np.testing.assert_array_equal(after, values)
     assert sums_after.loss == sums.loss
+    assert not is_whole
+
+
+def test_shortened_steps_do_not_tell_that_an_estimate_is_finite(monkeypatch):
+    table = as_table(related(150, 0.25, 9), kinds="ordinal")
+    support = Support.of(table, ising_path(table, [1e-3])[0].network)
+    values = np.zeros(support.n_parameters)
+    monkeypatch.setattr(sandwich, "_step", lambda support, values, sums, table, inverse: (values, sums, False))
+    *_, is_finite = sandwich._which_are_finite(support, values, support.sums(values, table), table)
+    assert not is_finite.any()
 
 
 def test_newton_steps_find_what_a_linear_program_finds():

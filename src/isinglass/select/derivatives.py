@@ -168,21 +168,17 @@ class Support:
             kept = np.flatnonzero(fields >= 0)
             if len(kept) == 0:
                 continue
-            features = np.hstack([np.eye(len(fields))[:, kept], point])  # of a category: its field, its coordinates
-            f, width = len(kept), features.shape[1]
-            mean = features.T @ P
-            residual = mean - features.T[:, codes[:, s]]
-            squares = (features[:, :, None] * features[:, None, :]).reshape(len(fields), -1).T @ P
-            covariance = w * (squares.reshape(width, width, -1) - mean[:, None] * mean)
             here, design = fields[kept], placed[beside]
-            scores[here], residuals[offset : offset + width - f] = residual[:f], residual[f:]
-            hessian[np.ix_(here, here)] += covariance[:f, :f].sum(axis=2)
-            for a, place in enumerate(entries, f):
-                cross = covariance[:f, a] @ design.T
-                hessian[np.ix_(here, place)] += cross
-                hessian[np.ix_(place, here)] += cross.T
-                for b, other in enumerate(entries, f):
-                    hessian[np.ix_(place, other)] += (covariance[a, b] * design) @ design.T
+            mean = point.T @ P
+            scores[here] = P[kept] - (codes[:, s] == kept[:, None])
+            residuals[offset : offset + len(mean)] = mean - point.T[:, codes[:, s]]
+            # The logit of category k has the derivatives 1 by its field and point_k ⊗ design by the entries of edges.
+            places = np.concatenate([here, entries.ravel()])
+            f, second = len(here), np.zeros((len(places), len(places)))
+            second[:f, :f] = _field_derivatives(P, w)[np.ix_(kept, kept)]
+            cross, second[f:, f:] = _edge_derivatives(point, P, mean, w, design)
+            second[:f, f:], second[f:, :f] = cross[kept], cross[kept].T
+            hessian[np.ix_(places, places)] += second
         return self._finish(scores, residuals, placed, w, squared)
 
     def add_two_values(
@@ -220,6 +216,29 @@ class Support:
         gradient = scores @ w
         scores *= np.sqrt(squared)
         return gradient, scores @ scores.T  # of one array with itself, which takes half the time
+
+
+def _field_derivatives(P: FloatArray, w: FloatArray) -> FloatArray:
+    """Return the sum over rows of the covariances of the categories, of sums of one sign."""
+    both = (w * P) @ P.T
+    np.fill_diagonal(both, 0.0)
+    return np.asarray(np.diag(both.sum(axis=1)) - both)
+
+
+def _edge_derivatives(
+    point: FloatArray, P: FloatArray, mean: FloatArray, w: FloatArray, design: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sums over rows of the covariances of point_k ⊗ design with category k, and with themselves."""
+    (q, d), m = point.shape, len(design)
+    if d == 1:  # scores
+        apart = (point - point.T) @ P  # not from the mean: beside large couplings, nearly all is at one score
+        return (w * P * apart) @ design.T, (w * (P * apart**2).sum(axis=0) * design) @ design.T
+    means = (mean[:, None] * design).reshape(d * m, len(w))
+    cross = (point[:, :, None] * ((w * P) @ design.T)[:, None]).reshape(q, -1) - (w * P) @ means.T
+    sums = np.array([(each * design) @ design.T for each in w * P]).reshape(q, -1)
+    squares = (point[:, :, None] * point[:, None]).reshape(q, -1).T @ sums
+    moments = squares.reshape(d, d, m, m).transpose(0, 2, 1, 3).reshape(d * m, d * m)
+    return cross, moments - (w * means) @ means.T
 
 
 def coupling_units(counts: FloatArray, variables: Variables) -> FloatArray:

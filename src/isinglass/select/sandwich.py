@@ -26,7 +26,7 @@ RIDGE = 1e-3 * LEAST_INFORMATION
 """What is added to all information, in rows: some is then left in floating point."""
 TINY = 1e-10
 """The same as a share of the information given all other parameters, where there may be less than `RIDGE`."""
-_STEPS, _HALVINGS = 50, 30  # of Newton's method, and of one step
+_STEPS, _HALVINGS, _STEPS_TO_JUDGE = 50, 30, 8  # of Newton's method, of one step, and to tell what is finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,18 +98,21 @@ def _invert(support: Support, hessian: FloatArray, ridge: float | FloatArray) ->
 def _which_are_finite(
     support: Support, values: FloatArray, sums: LossSums, table: AnyTable
 ) -> tuple[FloatArray, LossSums, FloatArray, Mask]:
-    """Return parameters two Newton steps after nearly free ones, their sums and inverse, and which are finite.
+    """Return parameters a few Newton steps after nearly free ones, their sums and inverse, and which are finite.
 
     Where columns separate the table, every step adds the same to a coupling and leaves e⁻¹ of the information on it. A
-    finite coupling, however large, is nearly at its optimum after the first step: the second leaves all information.
+    finite coupling, however large, is nearly at its optimum after the first step: the second leaves all information. A
+    shortened step says nothing, so the last one must be whole.
     """
-    values, sums = _step(support, values, sums, table, _invert(support, sums.hessian, _tiny(support, sums))[0])
-    inverse, before = _invert(support, sums.hessian, _tiny(support, sums))
-    values, sums = _step(support, values, sums, table, inverse)
+    for k in range(_STEPS_TO_JUDGE):
+        inverse, before = _invert(support, sums.hessian, _tiny(support, sums))
+        values, sums, is_whole = _step(support, values, sums, table, inverse)
+        if k > 0 and is_whole:
+            break
     ridge = _tiny(support, sums)
     inverse, after = _invert(support, sums.hessian, ridge)
     stays = (after >= LEAST_LEFT * before) & (before >= LEAST_LEFT * after)
-    return values, sums, inverse, stays & (after > 100.0 * ridge)  # what is left is not the ridge alone
+    return values, sums, inverse, stays & (after > 100.0 * ridge) & is_whole  # what is left is not the ridge alone
 
 
 def _tiny(support: Support, sums: LossSums) -> FloatArray:
@@ -119,18 +122,18 @@ def _tiny(support: Support, sums: LossSums) -> FloatArray:
 
 def _step(
     support: Support, values: FloatArray, sums: LossSums, table: AnyTable, inverse: FloatArray
-) -> tuple[FloatArray, LossSums]:
-    """Return parameters and sums after a Newton step without penalty, halved until the loss does not rise.
+) -> tuple[FloatArray, LossSums, bool]:
+    """Return parameters and sums after a Newton step without penalty, and whether it was whole.
 
-    If it always does, they are those before the step.
+    It is halved until the loss does not rise; if it always does, they are those before the step.
     """
     step = inverse @ sums.gradient
-    for _ in range(_HALVINGS):
+    for k in range(_HALVINGS):
         ahead = support.sums(values - step, table)
         if ahead.loss <= sums.loss + 1e-12 * abs(sums.loss):
-            return values - step, ahead
+            return values - step, ahead, k == 0
         step /= 2.0
-    return values, sums
+    return values, sums, False
 
 
 def newton(support: Support, start: Network, table: AnyTable, tol: float) -> Solution:
@@ -148,7 +151,7 @@ def newton(support: Support, start: Network, table: AnyTable, tol: float) -> Sol
         if residual <= tol:
             break
         before = sums
-        values, sums = _step(support, values, sums, table, _invert(support, sums.hessian, 0.0)[0])
+        values, sums, _ = _step(support, values, sums, table, _invert(support, sums.hessian, 0.0)[0])
         if sums is before:  # no step lowers the loss: what is left is rounding
             break
     free, loss = support.build(values, start), sums.loss / n_rows
