@@ -138,3 +138,15 @@ def test_bad_tables_have_a_result_or_a_message(tmp_path, rows, code, message):
     path = tmp_path / "bad.csv"
     path.write_text("\n".join(["a,b,c", *rows]) + "\n")
     assert message in run("fit", path, "--missing", "impute", code=code).stderr
+
+
+@pytest.mark.parametrize("weights", [("0.5", "1.5"), ("0", "1")])
+def test_a_weighted_table_is_completed_again_as_in_the_fit(survey, tmp_path, weights):
+    lines = survey.read_text().splitlines()
+    rows = [f"{line},{weights[k % 2]}" for k, line in enumerate(lines[1:])]
+    path = tmp_path / "weighted.csv"
+    path.write_text("\n".join([lines[0] + ",w", *rows]) + "\n")
+    words = ["--weights", "w", "--weight-kind", "sampling", "--missing", "impute"]
+    run("fit", path, *words, "-o", tmp_path / "net")
+    run("report", tmp_path / "net", path, "-o", tmp_path / "page.html")
+    assert '"treatment":"impute"' in (tmp_path / "page.html").read_text()

@@ -127,15 +127,11 @@ class Loaded:
         data = reading.read(console, table)
         if data.holes is None:
             return data
-        from isinglass.select.folds import one_by_one
-        from isinglass.select.method import ImputationSettings
-        from isinglass.select.settings import Run
+        from isinglass.select.method import Method
 
-        settings = ImputationSettings() if self.fit is None else self.fit.method.imputation
-        if data.counted(quiet=True).weight_kind == "counts":
-            data, _ = one_by_one(data)
+        method = Method() if self.fit is None else self.fit.method
         with console.progress("Imputing"):
-            return settings.complete(data, None, Run()).table
+            return method.complete(data)[0].whole()
 
     def check_fitted_to(self, data: Table) -> None:
         """Refuse a table that is not the fitted one, judged by the number of rows and the shares of the categories."""

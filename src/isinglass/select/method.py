@@ -164,6 +164,25 @@ class Method(PathSettings):
         return Refits(edges=edges, edge_errors=edge_errors, covariates=others, covariate_errors=other_errors)
 
     @one_blas_thread
+    def complete(
+        self, table: AnyTable, labels: AnyArray | None = None, run: Run = Run(), *, quiet: bool = True
+    ) -> tuple[AnyTable, AnyArray | None, Imputation | None]:
+        """Return the table that a network is chosen for, the labels of its rows, and how missing cells were imputed.
+
+        Its weights sum to the number of rows; equal rows of a count are completed one by one. Unless ``quiet``, warns
+        where it is not stated what the weights are.
+        """
+        table = table.counted(quiet=quiet)
+        if table.holes is None:
+            return table, labels, None
+        table, rows = one_by_one(table)
+        labels = None if labels is None else labels[rows]
+        imputation = self.imputation.complete(table if labels is None else table.bare(), labels, run)
+        if labels is not None and imputation.table.rows is not None:  # None: the holes were in rows without a weight
+            labels = labels[imputation.table.rows]
+        return imputation.table, labels, imputation
+
+    @one_blas_thread
     def _choose(
         self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
     ) -> tuple[Choice, AnyTable, Imputation | None]:
@@ -174,15 +193,8 @@ class Method(PathSettings):
             if not self.selector.keeps_time:
                 raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
         labels = None if groups is None else labels_of(groups, len(table))
-        table, imputation = table.counted(quiet=not self.selector.counts_rows), None
-        if table.holes is not None:
-            table, rows = one_by_one(table)
-            labels = None if labels is None else labels[rows]
-            half = run if run.max_time is None else run.replace(max_time=run.max_time / 2)  # the rest is for the choice
-            imputation = self.imputation.complete(table if labels is None else table.bare(), labels, half)
-            table = imputation.table
-            if labels is not None and table.rows is not None:  # None: the holes were in rows without a weight
-                labels = labels[table.rows]
+        half = run if run.max_time is None else run.replace(max_time=run.max_time / 2)  # the rest is for the choice
+        table, labels, imputation = self.complete(table, labels, half, quiet=not self.selector.counts_rows)
         name_constant(table)
         choice = self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline))
         if imputation is not None and imputation.is_cut:
