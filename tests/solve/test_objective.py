@@ -70,3 +70,13 @@ def test_other_networks_and_penalties_are_refused():
         problem.value(Network(np.zeros(3), [], []))
     with pytest.raises(DataError, match="alpha must be"):
         problem.value(Network(np.zeros(2), [], []), -1.0)
+
+
+@pytest.mark.parametrize("kinds", ["ordinal", "nominal"])
+def test_a_value_that_only_a_row_of_weight_zero_has_does_not_count(kinds):
+    cells = np.vstack([ANSWERS[:, :3], [4, 0, 5]])
+    table = as_table(cells, np.r_[np.ones(120), 0.0], kinds=kinds)
+    problem, best = objective.of(table), ising_path(table, [ALPHA], tol=1e-10)[0]
+    assert problem.value(best.network, ALPHA) == pytest.approx(best.objective, rel=1e-12)
+    assert 0.0 <= problem.duality_gap(best.network, ALPHA) <= 1e-8
+    assert 0.0 <= problem.relative_gap(best.network, ALPHA) <= 1e-8

@@ -73,6 +73,8 @@ class Objective:
     """
 
     def __init__(self, table: Table, penalty_weights: Penalty) -> None:
+        used = table.weighted_rows  # a value of a row of weight zero may have probability 0
+        table = table if len(used) == len(table) else table[used]
         self.table, self.penalty_weights, self.variables = table, penalty_weights, table.variables
         self.weight = table.unit_weight / table.unit_weight.sum()
         self.counts = category_counts(table)
