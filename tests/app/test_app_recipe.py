@@ -282,6 +282,16 @@ def test_messages_name_options_that_the_page_has_and_else_parameters_of_python(t
     assert "--missing impute" in run_command(["fit", "items.csv", "--ordinal", "a:e"])[2]
 
 
+def test_missing_groups_are_treated_as_chosen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(
+        "\n".join(["a,b,g", *(f"{k % 2},{k % 3 % 2},{'xy'[k % 2]}" for k in range(30)), "0,1,"])
+    )
+    recipe = chosen_for(see(Recipe("t.csv"))[0], {"groups": 2, "missing": "drop"})
+    assert recipe.arguments("compare")["missing"] == "drop"
+    assert "missing" not in recipe.arguments("fit")  # which leaves the column out
+
+
 def test_the_table_of_a_command_is_never_an_option():
     """Names begin with a letter or digit, so a file called -o.csv cannot be read as an option."""
     from isinglass.app.session import plain_name

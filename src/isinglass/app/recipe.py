@@ -83,7 +83,7 @@ class Recipe:
             "covariates": [keys[j] for j in nodes if j in chosen.covariates],
             "drop": [keys[j] for j in sorted(left_out.difference(labels))],
             "encode": "auto" if "binary" in kinds.values() else None,
-            "missing": chosen.missing if any(columns[j]["missing"] for j in nodes) else None,
+            "missing": chosen.missing if any(columns[j]["missing"] for j in [*nodes, *labels]) else None,
             "labels": [keys[j] for j in labels],
         }
         if chosen.weights is not None:
