@@ -571,6 +571,29 @@ def test_null_objective_of_categories_is_their_entropy():
     assert found["edge_tables"][0]["counts"] == [[1, 0], [0, 1], [1, 1]]
 
 
+@pytest.fixture(scope="module")
+def adjusted():
+    """A fit whose continuous column depends on a covariate, and its rows."""
+    rng = np.random.default_rng(0)
+    age, x = rng.normal(50, 10, 600).round(), rng.integers(0, 2, 600)
+    y = np.round(20 + 0.5 * (age - 50) + 6 * x + rng.normal(0, 5, 600))
+    frame = pd.DataFrame({"age": age, "x": x, "y": y})
+    table = isinglass.as_table(frame, kinds={"age": "continuous", "y": "continuous"}, covariates=["age"])
+    return Method(selector=isinglass.Fixed(0.01)).fit(table), frame
+
+
+def test_expected_numbers_are_those_at_the_average_of_covariates(adjusted):
+    fit, frame = adjusted
+    (found,) = data_of(build_report(fit))["edge_tables"]
+    observed = frame.groupby("x")["y"].mean()
+    assert found["means"] == pytest.approx(observed.tolist(), abs=1.5)  # age does not depend on x
+
+
+def test_the_entropy_is_no_objective_without_edges_where_there_are_covariates(adjusted):
+    found = data_of(build_report(adjusted[0]))["certificate"]
+    assert (found["null_objective"], found["relative_gap"]) == (None, [None])
+
+
 def test_tolerances_are_those_that_networks_were_solved_to():
     X = simulate.exact_sample(simulate.chain_network(5, strength=1.5, fields="balanced"), 300, random_state=0)
     fit = Method(tol=1e-9).fit(X)

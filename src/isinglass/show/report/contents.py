@@ -223,12 +223,13 @@ def list_categories(subject: Subject) -> JsonObject | None:
     }
 
 
-def list_tables(subject: Subject) -> list[JsonObject | None]:
+def list_tables(subject: Subject, whole: Subject) -> list[JsonObject | None]:
     """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS.
 
     Edges with a continuous column also have the expected numbers of that column, if the shares of values are known.
+    ``whole`` is the subject with its covariates, on which these depend.
     """
-    network, stored, counts, shares = subject.shown.network, subject.stored, subject.pair_counts, subject.shares
+    network, stored, counts, shares = subject.network, subject.stored, subject.pair_counts, whole.shares
     found: list[JsonObject | None] = [None] * len(stored)
     if network.variables.is_binary:
         return found
@@ -242,7 +243,7 @@ def list_tables(subject: Subject) -> list[JsonObject | None]:
             break
         if (s, t) in place:
             signed = bool(network.edge_signs[k])
-            means = None if shares is None else expected_along(network, k, shares)
+            means = None if shares is None else expected_along(whole.network, k, shares)
             rows = None if signed else [_round(row) for row in block]
             found[place[s, t]] = {"block": rows, "counts": count, "means": None if means is None else _round(means)}
     return found
@@ -251,7 +252,7 @@ def list_tables(subject: Subject) -> list[JsonObject | None]:
 def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) -> FloatArray | None:
     """Return the expected number of a continuous column at every category of the other column of its edge.
 
-    All further neighbors add what they add on average, by the shares of their categories. Where both columns are
+    All further neighbors, and covariates, add what they add on average, by the shares of their categories. Where both columns are
     continuous it is the second; None where none is.
 
     Examples
@@ -269,13 +270,13 @@ def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) ->
     y = chosen[0]
     along = ends[1] if ends[0] == y else ends[0]
     predictor = np.zeros(int(variables.sizes[along]))
-    blocks = network.blocks
-    for k in np.flatnonzero((network.edge_index == y).any(axis=1)).tolist():
-        first, second = network.edge_index[k].tolist()
+    blocks = variables.split_blocks(network.pairs, network.pair_parameters)
+    for k in np.flatnonzero((network.pairs == y).any(axis=1)).tolist():
+        first, second = network.pairs[k].tolist()
         x = second if first == y else first
         points = variables.score(x)
         added = blocks[k].ravel() if points is None else points * blocks[k].item()  # by category of x
-        predictor += added if k == edge else shares[x] @ added
+        predictor += added if x == along else shares[x] @ added
     field, score = variables.split(network.category_fields)[y], np.array(variables.scores[y])
     logs = field[:, None] + np.outer(score, predictor)
     chance = scipy.special.softmax(logs, axis=0)
@@ -298,8 +299,12 @@ def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
     }
 
 
-def list_certificates(subject: Subject) -> JsonObject:
-    """Return the certificate of every network along the slider, with the tolerance that it was solved to."""
+def list_certificates(subject: Subject, whole: Subject) -> JsonObject:
+    """Return the certificate of every network along the slider, with the tolerance that it was solved to.
+
+    Where no network without edges is among them, its objective is the entropy of the shares, unless the ``whole`` has
+    covariates.
+    """
     fit, solutions = subject.fit, subject.solutions
     nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
     kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
@@ -311,7 +316,7 @@ def list_certificates(subject: Subject) -> JsonObject:
         tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if not empty:
-        shares = subject.shares
+        shares = None if whole.network.variables.has_covariates else subject.shares
         empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
     stages = None if fit is None else fit.selection.stages
     names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
