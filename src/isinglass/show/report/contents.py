@@ -252,8 +252,8 @@ def list_tables(subject: Subject, whole: Subject) -> list[JsonObject | None]:
 def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) -> FloatArray | None:
     """Return the expected number of a continuous column at every category of the other column of its edge.
 
-    All further neighbors, and covariates, add what they add on average, by the shares of their categories. Where both columns are
-    continuous it is the second; None where none is.
+    All further neighbors, and covariates, add what they add on average, by the shares of their categories. Where both
+    columns are continuous it is the second; None where none is.
 
     Examples
     --------
