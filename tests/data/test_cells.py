@@ -105,3 +105,21 @@ def test_numbers_in_equal_steps_are_names_of_columns(first, names):
     table = read_table(io.StringIO("\n".join([first, *rows])), kinds="nominal", id_column=0)
     assert len(table) == 10 - (names is not None)
     assert (table.names if table.variables.named else None) == names
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "rownames,1991,1993,1994",  # years with a gap
+        "rownames,Card,Ad,None",  # words for cells and for missing ones
+        "kind,Card,Ad,Joke",  # indicators of the categories of the first column
+    ],
+)
+def test_a_header_is_one_whatever_words_are_below(header):
+    words = ("Card", "Ad", "Joke")
+    rows = [f"{words[k % 3]},{int(k % 3 == 0)},{int(k % 3 == 1)},{int(k % 3 == 2)}" for k in range(12)]
+    if header.startswith("rownames"):
+        rows = [f"{k},{words[k % 3]},{10 * k},{words[(k // 3) % 3]}" for k in range(12)]
+    table = read_table(io.StringIO("\n".join([header, *rows])), guess=True)
+    assert len(table) == 12
+    assert set(table.names) <= set(header.split(","))

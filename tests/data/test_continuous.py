@@ -337,6 +337,20 @@ def test_transform_keeps_the_numbers_that_are_there(missing, monkeypatch):
     assert whole.loc[3, "sick"] in ((0,) if missing == "zero" else (0, 1))
 
 
+def test_numbers_that_come_as_text_stay_as_they_are():
+    table = frame()[["a", "b"]]
+    fit = IsingNetwork(kinds="continuous").fit(table)
+    for filled in (fit.impute(table.astype(str)), fit.transform(table.astype(str))):
+        assert np.array_equal(filled.to_numpy(float), table.to_numpy())
+
+
+def test_extreme_whole_numbers_within_a_step_are_part_of_the_grid():
+    numbers = np.random.default_rng(0).integers(0, 300, 1000).astype(float)
+    rule = equal_steps(numbers)
+    assert rule.beyond == (0, 0)
+    assert rule.ends[0] <= numbers.min() <= numbers.max() <= rule.ends[1]
+
+
 @pytest.mark.filterwarnings("ignore:.*left out")
 @pytest.mark.parametrize("scores", [None, {"a": "normal"}])
 def test_dropped_rows_do_not_shape_the_grid(scores):

@@ -577,3 +577,21 @@ def test_a_reversed_item_without_a_name_is_reversed_by_its_number(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_table(tmp_path / "items.csv", reverse=[4], **options)
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        pd.date_range("2020", periods=80),
+        pd.date_range("2020", periods=80).date,
+        pd.timedelta_range("1 day", periods=80),
+        pd.period_range("2020-01", periods=80, freq="M"),
+        np.resize(pd.date_range("2020", periods=4), 80),
+    ],
+)
+def test_dates_are_left_out_by_a_guess(dates):
+    frame = pd.DataFrame({"d": dates, "x": [0, 1] * 40})
+    with suppress_warnings(MeaningWarning):
+        assert as_table(frame, guess=True).names == ("x",)
+    with pytest.raises(DataError, match=r"must hold finite numbers to be continuous; got .*\. Leave the column out"):
+        as_table(frame, kinds={"d": "continuous"})

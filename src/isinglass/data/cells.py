@@ -115,7 +115,8 @@ def lay_out(
 def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocabulary) -> bool:
     """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
 
-    It does if more than half of its texts occur nowhere below, row names apart; or, if it has no text, if it holds a
+    It does if its first field is a name for row names, such as "id"; if more than half of its texts stand above columns
+    of numbers; if more than half of them occur nowhere below, row names apart; or, if it has no text, if it holds a
     number other than 0 and 1 while everything below is 0, 1 or missing, or if it holds numbers in equal steps, such as
     years, beside a text or nothing, and most of them do not occur below. Of a record that is empty but for its first
     field, that field decides: a text is a name, unless there is text below it as well, which would be row names.
@@ -126,10 +127,17 @@ def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocab
     start = int(width > 1)
     read, *below = ([vocabulary.drop_missing(memory[word]) for word in words] for words in (first, *records.words))
     texts = [value for value in read[start:] if isinstance(value, str)]
+    corner = first[0].strip().casefold()
+    if start and corner and corner in ID_NAMES:
+        return True
     if texts:
-        named = start and (first[0].strip().casefold() in ID_NAMES or (n_rows > 2 and len(below[0]) == n_rows))
+        above_numbers = sum(
+            isinstance(value, str) and all(cell is None or is_number(cell) for cell in cells)
+            for value, cells in zip(read[start:], below[start:], strict=True)
+        )
+        named = start and (not corner or (n_rows > 2 and len(below[0]) == n_rows))
         others = {value for column in below[int(named) :] for value in column if isinstance(value, str)}
-        return 2 * sum(text not in others for text in texts) > len(texts)
+        return 2 * max(above_numbers, sum(text not in others for text in texts)) > len(texts)
     words = {word.strip() for word in first}
     if width > 1 and len(words) == width and words <= (BLANKS | {NO_ANSWER}) - {""}:  # names, unless one is a cell
         return not any(word.strip() in words for column in records.words for word in column)

@@ -35,7 +35,7 @@ from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
 from isinglass.data.rules import refuse_other
 from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
-from isinglass.data.values import is_number
+from isinglass.data.values import is_number, read_word
 from isinglass.data.weights import check_sample_weight, settle_kind
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.matching import check_width
@@ -282,7 +282,7 @@ def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:
         return None
     numbers = np.full(source.shape, np.nan)
     for j in places:
-        entries = zip(source.column(j).entries.tolist(), codes[:, j].tolist(), strict=True)
+        entries = zip(map(read_word, source.column(j).entries.tolist()), codes[:, j].tolist(), strict=True)
         numbers[:, j] = [cell if is_number(cell) and code >= 0 else np.nan for cell, code in entries]
     return numbers
 

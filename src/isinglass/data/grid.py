@@ -43,9 +43,9 @@ def n_steps(n_rows: int) -> int:
 def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
     """Return a grid of equal steps for at least three different numbers.
 
-    It reaches from the 0.5 % quantile to the 99.5 % quantile, and to the smallest and largest number where these are
-    near. Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end
-    to the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be, to the
+    It reaches from the 0.5 % quantile to the 99.5 % quantile, or to the extreme numbers if they are within one step.
+    Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end to
+    the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be, to the
     smallest and the largest number unless steps would be wide.
 
     Examples
@@ -61,6 +61,8 @@ def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
     if low == high or most - least <= reach:  # nearly all rows have one value, or no number is far away
         low, high = least, most
     unit, q = _unit(ordered), FINE_STEPS if is_fine else n_steps(n)
+    near = (high - low) / q  # a tail shorter than a step is part of the grid
+    low, high = (least if low - least < near else low), (most if most - high < near else high)
     if unit is not None:
         if (most - least) / unit < most_kept or high - low < 2 * unit:
             low, high = least, most
@@ -70,8 +72,6 @@ def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
         q = math.ceil(count / each)
         middle = low + (each - 1) * unit / 2
     else:
-        near = (high - low) / q  # a tail shorter than a step is part of the grid
-        low, high = (least if low - least < near else low), (most if most - high < near else high)
         width, start = (high - low) / q, low
         middle = low + width / 2
     edges = start + width * np.arange(q + 1)

@@ -16,7 +16,7 @@ import numpy as np
 from isinglass.arrays import Bytes, IntArray, Mask
 from isinglass.data.coding import Codes, Levels, Rule, Steps
 from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
-from isinglass.data.values import Value, show_values
+from isinglass.data.values import Value, is_number, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
 
@@ -261,7 +261,7 @@ def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
         if codes := (*sure, *no_answers(values)):
             columns_by_code[codes].append(label)
         codes_of_column = {*sure, *doubtful, math.inf, -math.inf}
-        numbers = [value for value in values if not isinstance(value, str) and value not in codes_of_column]
+        numbers = [value for value in values if is_number(value) and value not in codes_of_column]
         top = int(max(numbers)) if numbers else 0
         if doubtful:
             doubts[top].append((label, doubtful))

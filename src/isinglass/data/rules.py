@@ -198,11 +198,12 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
     numbers = [cell for cell in spec.column.entries[rows].tolist() if cell not in missing]
     not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
     if not_finite:
-        are_words = len(not_finite) == len(numbers)
-        blank = f"Make these cells missing ({make_missing(not_finite[:1])})"
+        remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
+        if len(not_finite) == len(numbers):
+            remedy = "Declare it as nominal, or leave" if isinstance(not_finite[0], str) else "Leave"
         raise DataError(
             f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
-            f"{'Declare it as nominal' if are_words else blank}, or leave the column out ({DROP}).{spec.remark}"
+            f"{remedy} the column out ({DROP}).{spec.remark}"
         )
     values = np.array(numbers, dtype=np.float64)
     if not math.isfinite(max(numbers) - min(numbers)):
