@@ -1,4 +1,5 @@
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -73,6 +74,21 @@ def test_decimal_commas():
     ]
     assert Vocabulary().with_decimal([["0", "1"], ["a", "1,5"], ["1", "2,5", "NA"]]).decimal == ","
     assert Vocabulary().with_decimal([["0", "1"], ["a", "1,5"], ["1,2,3", "1,2"]]).decimal == "."
+    assert Vocabulary().with_decimal([["950", "1,200", "NA"], ["0,125", "3"]]).decimal == ","
+
+
+@pytest.mark.parametrize("decimal", [None, ",", "."])
+def test_thousands_are_not_read_as_decimals(decimal):
+    text = "a\tb\tc\n" + "950\t1.5\t0\n1,200\t2.5\t1\n2,500\t3.5\t0\n3,100\t4.5\t1\n" * 10
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read_table(io.StringIO(text), guess=True, decimal=decimal)
+    told = [str(each.message) for each in caught if "may be thousands, and are read as text" in str(each.message)]
+    assert len(told) == (decimal is None)
+    assert all('pass decimal=","' in text and "If the comma groups thousands, remove it." in text for text in told)
+    assert table.names == (("a", "b", "c") if decimal == "," else ("b", "c"))
+    if decimal != ",":
+        assert table.variables.categories[0] == (1.5, 2.5, 3.5, 4.5)
 
 
 @pytest.mark.parametrize("first", ["None,0", "some,1", "many,0"])

@@ -579,6 +579,28 @@ def test_a_reversed_item_without_a_name_is_reversed_by_its_number(tmp_path):
         read_table(tmp_path / "items.csv", reverse=[4], **options)
 
 
+def test_the_label_of_a_single_number_may_be_a_refusal(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    age = np.random.default_rng(0).integers(18, 80, 60)
+    age[5] = 99
+    frame = pd.DataFrame({"age": age, "x": [0, 1] * 30})
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels={"age": {99: "refused"}})
+    told = r"column 'age' has 99 besides .*\. If it stands for a missing answer, pass .*na_values=\[99"
+    with pytest.warns(MeaningWarning, match=f"(?i){told}"):
+        read_table(tmp_path / "t.sav", kinds={"age": "continuous"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = read_table(tmp_path / "t.sav", kinds={"age": "continuous"}, na_values=[99], missing="impute")
+    assert table.n_missing == 1
+
+
+def test_codes_that_encode_declares_missing_are_not_doubted():
+    frame = pd.DataFrame({"trust": np.resize([1, 2, 3, 9], 60), "x": [0, 1] * 30})
+    options = {"kinds": {"trust": "ordinal"}, "missing": "impute"}
+    assert any("9 besides 1, 2, 3" in text for text in said(frame, **options))
+    assert said(frame, **options, encode={"trust": {1: 0, 2: 1, 3: 2, 9: None}}) == []
+
+
 @pytest.mark.parametrize(
     "dates",
     [

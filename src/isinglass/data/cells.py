@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.data.coding import Codes
 from isinglass.data.source import BLANKS, ID_NAMES, Column, Source
-from isinglass.data.values import NO_ANSWER, Value, is_bit, is_number, read_cell, read_number
+from isinglass.data.values import NO_ANSWER, THOUSANDS, Value, is_bit, is_number, read_cell, read_number
 from isinglass.errors import DataError, setting
 
 
@@ -43,16 +43,21 @@ class Vocabulary:
     def with_decimal(self, columns: Iterable[Iterable[str]], stated: str | None = None) -> Vocabulary:
         """Return how words are read: with the decimal separator that is stated, or with one that is found.
 
-        That is a comma if a column has only numbers of this kind.
+        That is a comma if some columns have only numbers of this kind, unless all of them may be thousands: 1,200.
         """
-        if stated is not None:
-            return replace(self, decimal=stated)
+        if stated is None:
+            stated = "," if any(not THOUSANDS.fullmatch(word) for word in self.comma_numbers(columns)) else "."
+        return replace(self, decimal=stated)
+
+    def comma_numbers(self, columns: Iterable[Iterable[str]]) -> list[str]:
+        """Return the words with a comma of the columns that have only numbers if the comma separates decimals."""
         comma = replace(self, decimal=",")
+        found = []
         for words in columns:
-            numbers = all(value is None or is_number(value) for value in map(comma.read, words))
-            if numbers and any("," in word for word in words):
-                return comma
-        return self
+            some = [word.strip() for word in words if "," in word]
+            if some and all(value is None or is_number(value) for value in map(comma.read, words)):
+                found += some
+        return found
 
 
 def count_titles(records: Iterable[Sequence[str]]) -> int:

@@ -157,8 +157,10 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
     codes = _convert_cells(chosen, coding.columns, is_again=found is None)
     if found is not None:
         levels = {j: coding.columns[j] for j in found.levels}
-        values = {j: found.specs[j].values for j in levels}
-        check_meaning([spec.label for spec in found.specs], levels, values, codes)
+        gone = {j: found.specs[j].declared_missing for j in levels}
+        values = {j: [value for value in found.specs[j].values if value not in gone[j]] for j in levels}
+        wording = {j: found.specs[j].column.labels for j in levels}
+        check_meaning([spec.label for spec in found.specs], levels, values, codes, wording)
     names = None if chosen.names is None else tuple(chosen.names)
     advise = str if found is None else lambda: advise_kinds(found.specs)
     return build_table(codes, chosen, replace(coding, names=names), advise)

@@ -14,12 +14,13 @@ from isinglass.data.coding import NO_FILE, Cells, Coding, Layout, by_column
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, name_of, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
+from isinglass.data.guards import remark_decimals
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import BLANKS, Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.values import spell_out
-from isinglass.errors import ArgumentError, DataError, LimitError, setting
+from isinglass.errors import ArgumentError, DataError, LimitError, MeaningWarning, setting, warn
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
 _LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
@@ -201,6 +202,10 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
         detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
         decimal = decimal or ("." if separator == "," else layout.decimal)
     vocabulary = vocabulary.with_decimal(records.words, decimal)
+    thousands = vocabulary.comma_numbers(records.words) if decimal is None and vocabulary.decimal == "." else []
+    if thousands:
+        text = f"Numbers with a comma, such as {thousands[0]!r}, may be thousands, and are read as text."
+        warn(MeaningWarning(text + remark_decimals(thousands)))
     detected |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
     raw = lay_out(records, vocabulary, header, () if coding is None else coding.called)
     layout = Layout(has_header=raw.names is not None)

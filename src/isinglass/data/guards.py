@@ -16,7 +16,7 @@ import numpy as np
 from isinglass.arrays import Bytes, IntArray, Mask
 from isinglass.data.coding import Codes, Levels, Rule, Steps
 from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
-from isinglass.data.values import Value, is_number, show_values
+from isinglass.data.values import THOUSANDS, Value, is_number, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
 
@@ -170,7 +170,9 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
     python = f'decimal="{other}" to read_table' + (
         ", or turn the texts of a frame into numbers" if other == "," else ""
     )
-    return f" If {number!r} is a number with a decimal {called}, pass {setting('decimal', other, python=python)}."
+    thousands = " If the comma groups thousands, remove it." if THOUSANDS.fullmatch(number.strip()) else ""
+    pass_it = setting("decimal", other, python=python)
+    return f" If {number!r} is a number with a decimal {called}, pass {pass_it}.{thousands}"
 
 
 def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -> None:
@@ -203,10 +205,17 @@ def warn_weights(labels: Iterable[Hashable]) -> None:
 
 
 def check_meaning(
-    labels: Sequence[Hashable], levels: Mapping[int, Rule], values: Mapping[int, list[Value]], codes: Codes
+    labels: Sequence[Hashable],
+    levels: Mapping[int, Rule],
+    values: Mapping[int, list[Value]],
+    codes: Codes,
+    wording: Mapping[int, Mapping[Value, Value]],
 ) -> None:
-    """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
-    warn_codes({labels[j]: values[j] for j in levels})
+    """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells.
+
+    ``wording`` has the labels that values have in the source.
+    """
+    warn_codes({labels[j]: values[j] for j in levels}, {labels[j]: wording[j] for j in levels})
     if len(codes) < ROWS_TO_JUDGE:
         return
     ordered = {j: rule for j, rule in levels.items() if rule.kind == "ordinal" and not missing_codes(values[j])[0]}
@@ -251,14 +260,21 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     )
 
 
-def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
-    """Warn about codes and words of missing answers, columns with the same ones together."""
+def warn_codes(
+    columns: Mapping[Hashable, Sequence[Value]], wording: Mapping[Hashable, Mapping[Value, Value]] | None = None
+) -> None:
+    """Warn about codes and words of missing answers, columns with the same ones together.
+
+    A value may also have the label of a missing answer: ``wording`` has the labels of each column.
+    """
     columns_by_code: dict[tuple[Value, ...], list[Hashable]] = defaultdict(list)
     doubts: dict[int, list[tuple[Hashable, tuple[int, ...]]]] = defaultdict(list)
     plain: dict[int, int] = defaultdict(int)  # columns without such a code, by the top of their scale
     for label, values in columns.items():
         sure, doubtful = missing_codes(values)
-        if codes := (*sure, *no_answers(values)):
+        labels = (wording or {}).get(label, {})
+        refused = [value for value in values if no_answers([labels.get(value)])]
+        if codes := tuple(dict.fromkeys((*sure, *no_answers(values), *refused))):
             columns_by_code[codes].append(label)
         codes_of_column = {*sure, *doubtful, math.inf, -math.inf}
         numbers = [value for value in values if is_number(value) and value not in codes_of_column]
