@@ -406,6 +406,22 @@ def test_info_asks_about_a_column_called_like_weights(tmp_path):
         assert "looks like row weights" not in run("info", path, *said).stderr
 
 
+def test_info_advises_weights_only_where_fit_takes_them(tmp_path):
+    """With two other columns and without missing cells; what a variable of that name needs is told as well."""
+    numbers = [[n % 2, n * n % 7 % 2, 17 * n % 89] for n in range(40)]
+    tables = {
+        "--weights weight": (["a", "b", "weight"], numbers),
+        "--continuous weight": (["a", "weight"], [row[1:] for row in numbers]),
+        "--continuous weight --missing impute": (["a", "b", "weight"], [*numbers[1:], [0, 1, ""]]),
+    }
+    for advice, (header, rows) in tables.items():
+        path = write_rows(tmp_path / "t.csv", header, rows)
+        found = json.loads(run("info", path, "--json").stdout)
+        assert found["options"] == advice
+        run("fit", path, *advice.split(), "--alpha", "0.2")
+        assert ("--continuous weight" in found["suggestions"]) == ("--weights" in advice)
+
+
 def test_texts_that_name_rows_are_not_proposed_as_numbers(tmp_path):
     rows = [[n % 2, n // 2 % 2, f"p{n}"] for n in range(40)]
     shown = run("info", write_rows(tmp_path / "t.csv", ["a", "b", "who"], rows)).stderr

@@ -19,14 +19,14 @@ BATTERY, BATTERY_SHARE = 5, 0.6  # columns, and share of all columns, that make 
 def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: int) -> str:
     """Return the options that fit needs, where something was guessed or cells are missing."""
     keys = [column.key for column in columns]
-    weights = [] if "weights" in reading.said else _noted(columns)["weights"]
-    kinds = {j: column.kind for j, column in enumerate(columns) if not column.stated and j not in weights}
+    weights = _weights(columns, reading)
+    kinds = {j: column.kind for j, column in enumerate(columns) if not column.stated and j != weights}
     said: JsonObject = {
         "kinds": call_kinds(keys, kinds),
         "drop": [keys[j] for j, kind in kinds.items() if kind is None],
     }
-    if weights:
-        said["weights"] = keys[weights[0]]
+    if weights is not None:
+        said["weights"] = keys[weights]
     answers = reading.said.get("encode", {})
     if "binary" in kinds.values() and is_by_column(answers) and None not in answers:
         said["encode"] = "auto"
@@ -37,9 +37,11 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
 
 def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict[str, str]:
     """Return options that may be wanted, each with its reason."""
-    keys, places = [column.key for column in columns], _noted(columns)
-    places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, places["weights"])
+    keys, places, weights = [column.key for column in columns], _noted(columns), _weights(columns, reading)
+    places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, weights)
+    places["continuous"] = [] if weights is None else [weights]
     reasons = {
+        "continuous": "instead of --weights, if it is a variable",
         "covariates": "to adjust for columns unlike the others (or leave them out with --drop)",
         "reverse": "if the wording is reversed",
         "normal_scores": "because couplings are linear in the values, and these have a long tail",
@@ -60,12 +62,23 @@ def _noted(columns: Sequence[ColumnInfo]) -> dict[str, list[int]]:
     return {option: [j for j, column in enumerate(columns) if note in column.notes] for option, note in notes.items()}
 
 
-def _unlike_the_others(columns: Sequence[ColumnInfo], weights: Sequence[int]) -> list[int]:
+def _weights(columns: Sequence[ColumnInfo], reading: Reading) -> int | None:
+    """Return the place of the column that seems to hold row weights, if `fit` can take it for them.
+
+    It takes none with missing cells, and needs two other columns.
+    """
+    kept = [column for column in columns if column.kind is not None]
+    if "weights" in reading.said or len(kept) < 3:
+        return None
+    return next((j for j in _noted(columns)["weights"] if columns[j].kind and not columns[j].missing), None)
+
+
+def _unlike_the_others(columns: Sequence[ColumnInfo], weights: int | None) -> list[int]:
     """Return the places of columns that are no items, if most columns are items of a battery.
 
     Those with missing cells are left out: `fit` takes no such covariates.
     """
-    kept = [j for j, column in enumerate(columns) if column.kind is not None and j not in weights]
+    kept = [j for j, column in enumerate(columns) if column.kind is not None and j != weights]
     looks = {j: _look(columns[j]) for j in kept}
     most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
     is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))
