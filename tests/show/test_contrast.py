@@ -73,7 +73,7 @@ def widths(page, caption):
 
 
 def test_differences_that_were_not_found_are_thin_and_gray(found):
-    """Widths are those of the networks; only what is found at the family-wise level has a color."""
+    """Only what is found at the family-wise level has a color."""
     n_found = int((found.edge_p_family <= 0.05).sum())
     assert 0 < n_found < len(found.edge_index)
     drawn = widths(build_comparison(found), "&lt;b&gt;women minus men: .* at family-wise p ≤ 0.05")
@@ -86,6 +86,24 @@ def test_differences_that_were_not_found_are_thin_and_gray(found):
     page = build_comparison(same)
     assert {kind for kind, _ in widths(page, "a minus b: no edge differs at family-wise p ≤ 0.05")} == {"level"}
     assert "dashed orange" in page
+
+
+def test_widths_are_on_one_scale_in_networks_and_differences():
+    truths = [simulate.chain_network(4, strength=strength, fields="balanced") for strength in (2, -2)]
+    X = np.vstack([simulate.exact_sample(truth, 150, random_state=1) for truth in truths])
+    found = compare_groups(X, np.repeat(["a", "b"], 150), 0.03, n_permutations=19, random_state=0)
+    difference = found.difference("a", "b")
+    most = difference.weights.max()
+    assert most > max(one.weights.max() for one in found.networks)
+    page = build_comparison(found)
+    for group, network in zip("ab", found.networks, strict=True):
+        expected = contrast.THIN + 4.4 * np.sort(network.weights) / most
+        drawn = widths(page, f"{group} [(]150 rows")
+        assert sorted(width for _, width in drawn) == pytest.approx(expected.tolist(), abs=0.006)
+    colored = [width for kind, width in widths(page, "a minus b") if kind != "level"]
+    largest = np.sort(difference.weights)[-len(colored) :]
+    assert len(colored) >= 3
+    assert sorted(colored) == pytest.approx((contrast.THIN + 4.4 * largest / most).tolist(), abs=0.006)
 
 
 def test_three_groups_have_a_table_of_pairs():

@@ -70,6 +70,9 @@ def write_comparison(
     xy = shared_layout(result.networks) if positions is None else check_positions(positions, len(result.names))
     shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)
     n_edges, draft = len(result.edge_index), describe_comparison(result)
+    compared = result.pairs()
+    differences = [result.difference(*pair) for pair in zip(compared["first"], compared["second"], strict=True)]
+    widest = max(float(one.weights.max(initial=0.0)) for one in (*result.networks, *differences))
     left_out = f", {n_edges - MOST_ROWS} with smaller differences are not listed" if n_edges > MOST_ROWS else ""
     if any((one.edge_signs == 0).any() for one in result.networks):
         left_out += "; where a column has no order, the coupling is the norm of a table"
@@ -77,8 +80,8 @@ def write_comparison(
     parts = {
         "NOTES": "".join(f"<p>{html.escape(str(note))}</p>" for note in shown_notes),
         "FIGURES": _figures(result),
-        "NETWORKS": _networks(result, xy, said),
-        "DIFFERENCE": _differences(result, xy, said),
+        "NETWORKS": _networks(result, xy, said, widest),
+        "DIFFERENCE": _differences(result, differences, xy, said, widest),
         "HISTOGRAMS": _histogram(result, "structure") + _histogram(result, "strength"),
         "PAIRS": _table(result.pairs(), {}) if len(result.groups) > 2 else "",
         "EDGESASIDE": f"{plural(n_edges, 'pair')} with an edge in at least one group{left_out}",
@@ -125,28 +128,24 @@ def _cell(value: str | float, said: Mapping[str, str]) -> str:
     return f"<td>{value:.4g}</td>"
 
 
-def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
-    figures, widest = [], _widest(result)
+def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str], widest: float) -> str:
+    figures = []
     for network, group, n_rows in zip(result.networks, result.groups, result.n_rows, strict=True):
         caption = f"{group} ({n_rows} rows, {plural(network.n_edges, 'edge')})"
         figures.append(_drawing(caption, network, xy, said, widest))
     return "".join(figures)
 
 
-def _widest(result: GroupComparison) -> float:
-    """Return the coupling that is drawn widest, in the networks and in their difference."""
-    return max(float(one.weights.max(initial=0.0)) for one in result.networks)
-
-
-def _differences(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
+def _differences(
+    result: GroupComparison, networks: Iterable[Network], xy: FloatArray, said: Mapping[str, str], widest: float
+) -> str:
     figures, pairs = [], result.pairs()
-    for first, second in zip(pairs["first"], pairs["second"], strict=True):
-        network = result.difference(first, second)
+    for network, first, second in zip(networks, pairs["first"], pairs["second"], strict=True):
         is_found = result.edge_p_between(first, second) <= FOUND
         found = {(s, t) for s, t in result.edge_index[is_found].tolist()}
         counted = {0: "no edge differs", 1: "one edge differs"}.get(len(found), f"{len(found)} edges differ")
         caption = f"{first} minus {second}: {counted} at family-wise p ≤ {FOUND:g}"
-        figures.append(_drawing(caption, network, xy, said, _widest(result), found))
+        figures.append(_drawing(caption, network, xy, said, widest, found))
     return "".join(figures)
 
 
@@ -160,7 +159,8 @@ def _drawing(
 ) -> str:
     """Return the network as a figure in SVG: edges by strength and sign, nodes, names.
 
-    If some edges are ``found``, the others are thin and gray.
+    ``widest`` is the coupling, or difference of two, that is drawn widest. If some edges are ``found``, the others are
+    thin and gray.
     """
     low, extent = xy.min(axis=0), max(float(np.ptp(xy, axis=0).max()), 1e-9)
     places = MARGIN + (xy - low) / extent * (SIZE - 2 * MARGIN)
@@ -172,12 +172,12 @@ def _drawing(
     for k in network.by_strength[::-1]:
         s, t = network.edge_index[k].tolist()
         is_gray = found is not None and (s, t) not in found
-        share = min(float(network.weights[k] / max(widest, 1e-300)), 1.0)
+        share = float(network.weights[k] / widest)
         sign = int(network.edge_signs[k])
         kind = "level" if is_gray else {1: "up", -1: "down", 0: "level"}[sign]
         number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}"
         title = html.escape(f"{network.names[s]} – {network.names[t]}: {number}")
-        opacity, width = (0.5, THIN) if is_gray else (0.4 + 0.6 * share, THIN + 4.4 * share + 1.2 * (found is not None))
+        opacity, width = (0.5, THIN) if is_gray else (0.4 + 0.6 * share, THIN + 4.4 * share)
         parts.append(
             f'<line class="{kind}" x1="{places[s, 0]:.1f}" y1="{places[s, 1]:.1f}" x2="{places[t, 0]:.1f}" '
             f'y2="{places[t, 1]:.1f}" stroke-width="{width:.2f}" '
