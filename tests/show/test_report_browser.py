@@ -1096,6 +1096,17 @@ def test_an_edge_between_a_number_and_answers_has_a_mean_for_each(visit, numbers
     assert page.locator("#edge-tables table.heat").count() == 0
 
 
+def test_the_line_of_a_scatter_says_of_which_network_it_is(visit, tmp_path, numbers):
+    network, table = numbers
+    weaker = Network(np.zeros(5), network.pairs, 0.5 * network.pair_values, variables=network.variables)
+    path = Path((Solution(weaker, 0.2), Solution(network, 0.1)))
+    page = visit(write(path[1], tmp_path / "page.html", X=table, path=path))
+    click_edge(page, "age", "other")
+    assert page.inner_text("#edge-tables figcaption").endswith("; line: expected by the network")
+    set_range(page, "#slider", 0)
+    assert page.inner_text("#edge-tables figcaption").endswith("expected by the network at the selected α = 0.1")
+
+
 def test_numbers_have_a_share_of_variance_instead_of_an_accuracy(visit, numbers_file, numbers):
     page, (network, table) = visit(numbers_file), numbers
     shown = dict(zip(*(page.locator(f"#bars .{part}").all_inner_texts() for part in ("name", "figure")), strict=True))

@@ -116,11 +116,10 @@ function showEdge(pair, isSelected) {
   const hasNumbers = isNumber(s) || isNumber(t);
   byId("edge-title").textContent = namePair(pair);
   byId("edge-facts").textContent = describeFacts(pair, isSelected);
+  const where = isSelected ? "" : ` at the selected α = ${formatAlpha(PATH.alphas[SELECTED])}`;
   const tables = [];
-  if (block !== null) {
-    tables.push(makeBlock(pair, block, isSelected ? "Couplings" : `Couplings at the selected α = ${formatAlpha(PATH.alphas[SELECTED])}`));
-  }
-  if (counts !== null) tables.push(hasNumbers ? makeScatter(pair, counts, means) : makeCounts(pair, counts));
+  if (block !== null) tables.push(makeBlock(pair, block, `Couplings${where}`));
+  if (counts !== null) tables.push(hasNumbers ? makeScatter(pair, counts, means, where) : makeCounts(pair, counts));
   byId("edge-tables").replaceChildren(...tables);
   const reading = [describeEdge(pair)];
   if (sign === 0 && block === null) reading.push(ABSENT);
@@ -148,8 +147,8 @@ function makeScale(values, from, to) {
 }
 
 /* The rows of an edge with a continuous column: a disc for every pair of steps, its area the number of rows, and the
-   mean that the network expects. */
-function makeScatter({ s, t }, counts, means) {
+   mean that the network expects; `where` says which network. */
+function makeScatter({ s, t }, counts, means, where) {
   const [x, y] = isNumber(t) ? [s, t] : [t, s];
   const at = (a, b) => (x === s ? counts[a][b] : counts[b][a]);
   const [along, up] = [isNumber(x) ? numbersOf(x) : labelsOf(x).map((_, k) => k), numbersOf(y)];
@@ -172,7 +171,7 @@ function makeScatter({ s, t }, counts, means) {
     svg.append(...(means ?? []).map(bar));
   }
   const region = make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": caption }, [svg]);
-  return make("figure", {}, [make("figcaption", { text: `${caption}${means ? "; line: expected by the network" : ""}` }), region]);
+  return make("figure", {}, [make("figcaption", { text: `${caption}${means ? `; line: expected by the network${where}` : ""}` }), region]);
 }
 
 /* Lines, ticks and names of the axes; categories are named as far as there is room. */
