@@ -15,7 +15,7 @@ from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.containers import complete_like
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.marginals import category_probabilities
-from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers
+from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values, put_numbers
 from isinglass.evaluate.prediction import (
     cell_probabilities,
     fill_drawn,
@@ -140,17 +140,19 @@ class FittedNetwork:
     def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, in the values of the table.
 
-        For a continuous column, the expected value. If two values are equally probable, the first. For a table in
-        parts: a list, one array per part.
+        For a continuous column, the mean of the numbers that stand for its steps, weighted by their probabilities. If
+        two values are equally probable, the first. As in `impute`, categories and steps that do not occur in the table
+        of the fit are left out. For a table in parts: a list, one array per part.
         """
-        found, variables = self.predict_proba(X), self._record.network.variables
+        found, variables, occurs = self.predict_proba(X), self._record.network.variables, self._record.occurs
 
         def label(codes: AnyArray) -> AnyArray:
             return codes if variables.is_plain else label_cells(codes, variables)
 
         if not variables.is_binary:
-            best = label(np.column_stack([P.argmax(axis=1) for P in found]))
-            return put_numbers(best, expected_values(list(found), variables)) if len(variables.continuous) else best
+            chance = among_occurring(list(found), variables, occurs)
+            best = label(np.column_stack([P.argmax(axis=1) for P in chance]))
+            return put_numbers(best, expected_values(chance, variables)) if len(variables.continuous) else best
         if isinstance(found, list):
             return [label((part > 0.5).astype(np.uint8)) for part in found]
         return label((found > 0.5).astype(np.uint8))
@@ -161,9 +163,11 @@ class FittedNetwork:
         The central interval given the rest of the row, with equal probability below and above it, in the units of the
         table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
-        table, network = self._open(X, missing=self._record.every_row).whole(), self._record.network
-        chance = category_probabilities(np.asarray(table), table.holes, network, self._record.occurs)
-        return central_intervals([part.T for part in network.variables.split(chance)], network.variables, level)
+        table, record = self._open(X, missing=self._record.every_row).whole(), self._record
+        variables = record.network.variables
+        chance = category_probabilities(np.asarray(table), table.holes, record.network, record.occurs)
+        parts = among_occurring([part.T for part in variables.split(chance)], variables, record.occurs)
+        return central_intervals(parts, variables, level)
 
     def impute(
         self,

@@ -337,6 +337,23 @@ def test_transform_keeps_the_numbers_that_are_there(missing, monkeypatch):
     assert whole.loc[3, "sick"] in ((0,) if missing == "zero" else (0, 1))
 
 
+def test_steps_that_do_not_occur_have_no_part_in_predictions():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"a": rng.normal(size=200), "b": np.append(rng.normal(size=194), np.full(6, 60.5))})
+    fit = IsingNetwork(kinds="continuous").fit(table)
+    assert not fit.fit_.occurs.all()
+    found, holed = fit.predict(table), table.copy()
+    holed.loc[3:30, "b"] = np.nan
+    np.testing.assert_allclose(fit.impute(holed).loc[3:30, "b"], found[3:31, 1], rtol=1e-9)
+    # without neighbors the rows of each step decide alone
+    rule = fit.coding_.columns[1]
+    assert fit.network_.n_edges == 0
+    np.testing.assert_allclose(
+        found[:, 1], np.array(rule.values)[rule.convert(table["b"].to_numpy())].mean(), rtol=1e-6
+    )
+    assert (fit.predict_interval(table, 0.9)[:, 1, 1] < 10).all()
+
+
 def test_numbers_that_come_as_text_stay_as_they_are():
     table = frame()[["a", "b"]]
     fit = IsingNetwork(kinds="continuous").fit(table)

@@ -20,10 +20,9 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isinglass.arrays import FloatArray
+    from isinglass.arrays import FloatArray, Mask
     from isinglass.data import Table
     from isinglass.fitted import Cells, Floats
-    from isinglass.network import Network
     from isinglass.variables import Variables
 
 LEVEL = 0.95
@@ -78,11 +77,11 @@ def predict(
         facts["Score"], text, record = _score(loaded, data)
     elif impute:
         facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
-        text, record = _cells(loaded.network, data, fill_most_probable(data, loaded.network, loaded.occurs))
+        text, record = _cells(loaded, data, fill_most_probable(data, loaded.network, loaded.occurs))
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         facts["Predicted"] = f"a probability{numbers} for every cell"
-        text, record = _cells(loaded.network, data, cell_probabilities(data, loaded.network, loaded.occurs))
+        text, record = _cells(loaded, data, cell_probabilities(data, loaded.network, loaded.occurs))
     if console.as_json and output.path is None:
         console.say_facts(facts)
     else:
@@ -125,7 +124,7 @@ def _write_tables(
     with folder.filling(facts) as here, console.progress("Drawing"):
         for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
             cells = fill_drawn(data, loaded.network, loaded.occurs, random_state=draws)
-            text, _ = _cells(loaded.network, data, cells)
+            text, _ = _cells(loaded, data, cells)
             (here / name).write_text(text, encoding="utf-8")
     console.say_facts({**facts, "Wrote": folder.summary})
     if console.as_json:
@@ -133,11 +132,11 @@ def _write_tables(
         console.write_json({"model": model, **record})
 
 
-def _cells(network: Network, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
+def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
-    names = list(network.names)
+    names = list(loaded.network.names)
     if isinstance(cells, list):
-        names, filled = _spread(network.variables, cells)
+        names, filled = _spread(loaded.network.variables, cells, loaded.occurs)
     else:
         filled = cells
     labels, rows = row_labels(data), filled.tolist()
@@ -147,16 +146,17 @@ def _cells(network: Network, data: Table, cells: Cells | Floats) -> tuple[str, J
     return csv_text(names, rows), record
 
 
-def _spread(variables: Variables, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
+def _spread(variables: Variables, chance: Sequence[FloatArray], occurs: Mask | None) -> tuple[list[str], FloatArray]:
     """Return a column for each category, party=red, and for a continuous column three: the mean and an interval.
 
     An underscore is appended to a name that the table or the prediction has already.
     """
     import numpy as np
 
-    from isinglass.evaluate.numbers import central_intervals, expected_values
+    from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values
 
-    means, intervals = expected_values(chance, variables), central_intervals(chance, variables, LEVEL)
+    likely = among_occurring(chance, variables, occurs)
+    means, intervals = expected_values(likely, variables), central_intervals(likely, variables, LEVEL)
     names: list[str] = []
     columns, taken = [], {*variables.names}
     for s, name in enumerate(variables.names):

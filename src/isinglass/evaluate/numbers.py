@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from isinglass.arguments import check_level
-from isinglass.arrays import AnyArray, Bytes, FloatArray
+from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
 from isinglass.conditionals import blocks_of_rows
 from isinglass.data import AnyTable
 from isinglass.errors import MeaningWarning, warn
@@ -22,6 +22,17 @@ def conditionals_of_blocks(
     unit = np.ones(len(codes)) if weight is None else weight
     for rows in blocks_of_rows(len(codes), len(network.variables.column)):
         yield codes[rows], unit[rows], network.log_conditionals(codes[rows])
+
+
+def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: Mask | None) -> list[FloatArray]:
+    """Return the probabilities of categories, given that a cell has one that occurs in the table of the fit.
+
+    ``chance`` has an array (n_samples, n_categories) for every variable, ``occurs`` is in their flat layout.
+    """
+    if occurs is None or occurs.all():
+        return list(chance)
+    kept = [part * there for part, there in zip(chance, variables.split(occurs), strict=True)]
+    return [part / np.maximum(part.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny) for part in kept]
 
 
 def expected_values(chance: Sequence[FloatArray], variables: Variables) -> FloatArray:
