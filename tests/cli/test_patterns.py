@@ -69,3 +69,25 @@ def test_missing_cells_of_parts_are_read_as_zero_or_dropped(tmp_path):
         (tmp_path / f"p{k}.csv").write_text("a,b,c\n" + "\n".join(map(",".join, rows)) + "\n")
     for option, done in (("zero", "read as 0"), ("drop", "dropped with")):
         assert f"missing cells {done}" in run("fit", tmp_path / "p*.csv", "--missing", option).stderr
+
+
+@pytest.mark.parametrize("weights", [(1, 2, 3), (0.5, 1.5, 2.5)])
+def test_the_weights_of_parts_are_described_as_those_of_a_file(tmp_path, weights):
+    cells = np.column_stack([X, np.resize(weights, len(X))])
+    for name, rows in (("p0", cells[:100]), ("p1", cells[100:]), ("whole", cells)):
+        np.savetxt(tmp_path / f"{name}.csv", rows, fmt="%g", delimiter=",", header="a,b,c,d,w", comments="")
+    words = ["--weights", "w", "--weight-kind", "counts" if weights[0] == 1 else "sampling"]
+    whole, parts = (run("fit", tmp_path / name, *words, "--json") for name in ("whole.csv", "p*.csv"))
+    (said,) = [line.partition("weights 'w': ")[2] for line in whole.stderr.splitlines() if "weights 'w'" in line]
+    assert f"{sum(weights) * 100:g}" in said
+    assert f"weights 'w': {said}" in parts.stderr
+    known, found = (json.loads(each.stdout)["table"]["sum_of_weights"] for each in (whole, parts))
+    assert found == pytest.approx(known, rel=1e-12)
+
+
+def test_commands_that_take_no_pattern_say_so(folder):
+    run("fit", folder / "whole.csv", "--alpha", "0.05", "-o", folder / "out")
+    for words in (["report", folder / "out", folder / "p*.csv"], ["info", folder / "p*.csv"]):
+        assert "stands for 2 files; only fit and predict take a pattern." in " ".join(
+            run(*words, code=2).stderr.split()
+        )

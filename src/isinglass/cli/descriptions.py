@@ -40,7 +40,7 @@ def describe_table(table: AnyTable) -> JsonObject:
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,
-        "sum_of_weights": table.total_weight,
+        "sum_of_weights": _sum_of_weights(table),
         "weight_kind": counted.weight_kind,
         "effective_rows": counted.total_weight,
         "encoding": {name: list(values) for name, values in table.encoding.items()},
@@ -72,9 +72,14 @@ def describe_missing(data: Table) -> list[str]:
     return [f"{plural(data.n_missing, 'missing cell')} {done.get(data.missing_treatment or '', 'imputed')}"]
 
 
-def describe_weights(data: Table) -> str:
+def _sum_of_weights(table: AnyTable) -> float:
+    """Return the sum of the row weights as they were read: those of parts have been scaled."""
+    return table.total_weight if table.is_whole or table.weights is None else table.weights.total
+
+
+def describe_weights(data: AnyTable) -> str:
     """Say in words what the weights of the rows are taken for."""
-    counted, total = data.counted(quiet=True), f"{data.total_weight:.6g}"
+    counted, total = data.counted(quiet=True), f"{_sum_of_weights(data):.6g}"
     if counted.weight_kind == "counts":
         return f"counts of {total} rows"
     return f"sampling weights, sum {total}, worth {counted.total_weight:.1f} rows of equal weight"

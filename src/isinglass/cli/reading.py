@@ -102,7 +102,7 @@ class Reading:
     def describe(self, data: Table, table: str) -> str:
         """Say in words what was read."""
         parts = [describe_shape(data, table), *describe_missing(data), *self.describe_file(data)]
-        if data.is_whole and data.sample_weight is not None and "weights" in self.said:
+        if "weights" in self.said and data.counted(quiet=True).weight_kind is not None:
             parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")
         return ", ".join(parts)
 

@@ -72,6 +72,11 @@ class WeightSums:
     relative: float  # the sum of the weights relative to the largest, and of their squares
     squares: float
 
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return self.largest * self.relative
+
     @classmethod
     def of(cls, weight: FloatArray) -> WeightSums:
         """Return the sums over these weights."""
@@ -97,12 +102,11 @@ class WeightSums:
         Counts stay as they are, sampling weights are rescaled to their effective number. Whole numbers are counts and
         others sampling weights, unless the kind is stated. ``quiet``: say nothing of how they were understood.
         """
-        total = self.largest * self.relative
         kind_found = kind or ("sampling" if self.n_broken else "counts")
-        effective = total if kind_found == "counts" else self.relative**2 / self.squares
+        effective = self.total if kind_found == "counts" else self.relative**2 / self.squares
         if kind is None and not quiet:
-            warn_of_kind(kind_found, total, effective, self.n_positive)
-        return kind_found, None if abs(total - effective) <= 1e-9 * effective else effective / self.relative
+            warn_of_kind(kind_found, self.total, effective, self.n_positive)
+        return kind_found, None if abs(self.total - effective) <= 1e-9 * effective else effective / self.relative
 
 
 def scale_weights(
