@@ -93,8 +93,9 @@ class FittedNetwork:
 
         It needs log Z, which `log_partition` computes exactly or by sampling, once per network unless it is given.
         `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z. Here, in
-        `predict_proba` and in `score` a category that does not occur in the table of the fit has the probability that
-        half a row gives it, so that rows that have it get a finite value; `sample` and `impute` never draw it.
+        `predict_proba` and in `score` a category that does not occur in the table of the fit has about the
+        probability that half a row gives it (a nominal one at most that), so that rows that have it get a finite value;
+        `sample` and `impute` never draw it.
         """
         table, network = self._open(X, sample_weight=sample_weight), self._record.network
         total = table.without_holes().sum_rows(_sum_energies, network)

@@ -110,6 +110,21 @@ def test_steps_between_those_that_occur_are_expected_in_one_row_at_most(seed):
     assert chance[~occurs].sum(axis=1).max() < 1.0
 
 
+@pytest.mark.parametrize("alpha", [0.1, 0.001])
+def test_a_nominal_category_that_does_not_occur_is_expected_in_half_a_row_at_most_whatever_its_number(alpha):
+    rng = np.random.default_rng(0)
+    one = rng.choice(3, 200, p=[0.6, 0.3, 0.1])
+    other = np.where(rng.random(200) < 0.9, one, rng.integers(0, 3, 200))
+    variables = Variables.of([3, 4], "nominal")
+    chances = []
+    for number in ([0, 1, 2, 3], [2, 1, 3, 0], [1, 3, 0, 2]):  # the last of the four does not occur
+        table = Table(np.column_stack([one, np.array(number)[other]]).astype(np.uint8), variables)
+        network = ising_path(table, [alpha])[0].network
+        chances.append(network.probabilities(table.codes)[1][:, number[3]])
+    np.testing.assert_allclose(chances[1:], [chances[0]] * 2, rtol=1e-6)
+    assert 0.1 < chances[0].sum() < 0.5
+
+
 def test_the_parabola_through_three_points_is_that_of_the_points():
     rng = np.random.default_rng(5)
     points, at, (a, b, c) = rng.normal(size=(6, 3)), rng.normal(size=6), rng.normal(size=3)

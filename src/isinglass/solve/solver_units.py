@@ -196,11 +196,13 @@ class SolverUnits:
     def _parabolas(self) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray, NDArray[np.intp], FloatArray]:
         """Categories that do not occur, up to three near each that do, and Lagrange's weights of these (K4).
 
-        The same follows for the two on either side; where there is none on one side, both are one.
+        Of a nominal column, all that occur, with equal weights. The same follows for the two scores on either side;
+        where there is none on one side, both are one.
         """
         variables = self.variables
         unseen = np.setdiff1d(np.flatnonzero(np.isin(variables.column, self.columns)), self._solved)
-        near, weights = np.zeros((len(unseen), 3), dtype=np.intp), np.zeros((len(unseen), 3))
+        most = max(3, int(self._widths[variables.column[unseen]].max(initial=0)))
+        near, weights = np.zeros((len(unseen), most), dtype=np.intp), np.zeros((len(unseen), most))
         ends, at_ends = np.zeros((len(unseen), 2), dtype=np.intp), np.zeros((len(unseen), 2))
         for s in np.unique(variables.column[unseen]).tolist():
             here, there = (places[variables.column[places] == s] for places in (unseen, self._solved))
@@ -208,16 +210,16 @@ class SolverUnits:
             if variables.has_scores[s]:
                 distance = np.abs(np.subtract.outer(variables.factor[here], variables.factor[there]))
                 closest = there[np.argsort(distance, axis=1, kind="stable")[:, :3]]
+                shares = lagrange_weights(variables.factor[closest], variables.factor[here])
                 rank = np.searchsorted(variables.factor[there], variables.factor[here])
                 is_between = (rank > 0) & (rank < len(there))
                 between = np.flatnonzero(rows)[is_between]
                 ends[between] = there[np.stack([rank - 1, rank], axis=1)[is_between]]
                 at_ends[between] = lagrange_weights(variables.factor[ends[between]], variables.factor[unseen[between]])
             else:
-                closest = np.full((len(here), 1), there[0])
-            entries = np.ix_(rows, np.arange(closest.shape[1]))
-            near[entries] = closest
-            weights[entries] = lagrange_weights(variables.factor[closest], variables.factor[here])
+                closest, shares = there, np.float64(1.0 / len(there))
+            entries = np.ix_(rows, np.arange(closest.shape[-1]))
+            near[entries], weights[entries] = closest, shares
         return unseen, near, weights, ends, at_ends
 
 
