@@ -219,6 +219,22 @@ def test_groups_are_drawn_together(table, seen):
         bootstrap(table, 0.1, n_boot=2, groups=groups[:-1])
 
 
+@pytest.mark.parametrize("groups", [np.r_[np.full(100, np.nan), np.arange(100)], [None] * 100 + list("ab") * 50])
+def test_rows_without_a_group_are_refused(table, groups):
+    with pytest.raises(DataError, match="got none in 100 of 200 rows"):
+        bootstrap(table, 0.1, n_boot=2, groups=groups)
+    with pytest.raises(DataError, match="got none in 100 of 200 rows"):
+        Method().choose(table, groups=groups)
+
+
+def test_a_column_may_hold_the_groups(table, seen):
+    frame = pd.DataFrame(table).add_prefix("x").assign(person=[f"{n // 4:02d}" for n in range(200)])
+    found = bootstrap(frame, 0.1, n_boot=2, groups="person")
+    assert found.solution.network.names == ("x0", "x1", "x2", "x3")
+    for _, labels in seen:
+        np.testing.assert_array_equal(labels, np.arange(200) // 4)
+
+
 @pytest.mark.parametrize("scale", [1.0, 0.7])
 def test_groups_without_weight_are_not_drawn(table, seen, scale):
     groups = np.arange(200) // 4

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from choices import FunctionPaths, cross_validate
+from sklearn.model_selection import GroupKFold
 
-from isinglass import Path, Solution, ising_path, simulate
+from isinglass import CrossValidation, Method, Path, Solution, ising_path, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, GridEndWarning
 
@@ -200,6 +201,16 @@ def test_a_checkpoint_of_other_groups_is_refused(table, tmp_path):
     cross_validate(table, groups=np.arange(len(table)) // 2, **options)
     with pytest.raises(DataError, match="differs in groups"):
         cross_validate(table, groups=np.arange(len(table)) // 3, **options)
+
+
+def test_splitters_are_given_the_groups(table):
+    groups = np.arange(len(table)) // 5
+    selector = CrossValidation(5, splits=GroupKFold(3))
+    pairs = list(GroupKFold(3).split(table, groups=groups))
+    expected = Method(selector=CrossValidation(5, splits=pairs)).choose(table)
+    np.testing.assert_array_equal(Method(selector=selector).choose(table, groups=groups).scores, expected.scores)
+    with pytest.raises(DataError, match=r"got GroupKFold.*'groups' parameter should not be None"):
+        Method(selector=selector).choose(table)
 
 
 def test_a_checkpoint_of_other_splits_is_refused(tmp_path):

@@ -313,6 +313,7 @@ def test_repr_names_what_differs(two):
         (["a", "b"], r"one entry per row \(8\); got 2 entries"),
         ("gender", "the name of a column of a data frame; got 'gender'"),
         (3, r"one entry per row \(8\); got 3"),
+        (np.ones((8, 2)), r"one entry per row \(8\), not several"),
         ([1, "1", "a", "a", 1, "1", "a", "a"], r"labels that are the same as text: 1, '1'\. Rename"),
     ],
 )

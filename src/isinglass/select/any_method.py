@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import is_real
+from isinglass.arrays import AnyArray
 from isinglass.data import Table, TableLike, as_table
 from isinglass.data.parts import is_read
 from isinglass.errors import (
@@ -18,7 +19,7 @@ from isinglass.errors import (
 )
 from isinglass.network import Network, fit_of
 from isinglass.results import Path, Solution, solution_of
-from isinglass.select.folds import labels_of, repeated
+from isinglass.select.folds import repeated
 from isinglass.select.method import ImputationSettings, Method
 from isinglass.select.selector import Choice, Fixed, Selector
 from isinglass.select.settings import Run, Settings, settings
@@ -36,13 +37,13 @@ class Wrapped(Settings):
     function: Callable[[Any], Any]  # Any: of a table, or what stands for one; a record that has a network
 
     def choose(
-        self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None
+        self, X: TableLike, *, groups: AnyArray | None = None, run: Run = Run(), warm_start: WarmStart | None = None
     ) -> Choice:
         """Return the network that the function finds in a table."""
         table = as_table(X).whole().counted()
         rows, origin = repeated(table.bare(table.units))
         if rows.holes is not None:
-            labels = None if groups is None else labels_of(groups, len(table))[origin]
+            labels = None if groups is None else groups[origin]
             rows = ImputationSettings(n_imputations=1).complete(rows.bare(), labels, run).completed(0).bare()
         result = self.function(rows)
         network, solution = getattr(result, "network_", result), solution_of(result)

@@ -20,9 +20,10 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.any_method import AnyMethod, MethodLike, as_method, table_for
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.select.folds import has_counts, labels_of
+from isinglass.select.folds import has_counts
 from isinglass.select.method import Method
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
+from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 
@@ -38,7 +39,7 @@ def bootstrap(
     drop_shares: Sequence[float] = DROP_SHARES,
     reselect: bool = True,
     sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | str | None = None,
     random_state: RandomSource = 0,
     run: Run = Run(),
 ) -> Bootstrap:
@@ -69,8 +70,9 @@ def bootstrap(
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The equal rows of a count are drawn one by one; rows with sampling weights are drawn
         with equal probability and keep their weights.
-    groups : array-like of shape (n_samples,), optional
-        Rows with equal entries, such as the answers of one person, are drawn together and stay in one fold.
+    groups : array-like of shape (n_samples,), or str, optional
+        Rows with equal entries, such as the answers of one person, are drawn together and stay in one fold. A name is
+        that of a column of X, which is then no node.
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of the resamples.
     run : Run, optional
@@ -92,9 +94,10 @@ def bootstrap(
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
     run.refuse_time_limit()
+    X, groups = take_column(X, groups, "groups")
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)
-    draw = _Draw.of(table, table.units if groups is None else groups)
+    draw = _Draw.of(table, table.units if groups is None else group_numbers(groups, table))
     shares = _plan(kind, drop_shares, count, draw)
     choice = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
@@ -134,15 +137,14 @@ class _Draw:
         return int(self.sizes.sum())
 
     @classmethod
-    def of(cls, table: Table, groups: ArrayLike | None) -> _Draw:
+    def of(cls, table: Table, groups: AnyArray | None) -> _Draw:
         """Return how the rows of a table are drawn."""
         n_rows = len(table)
         unit, scale = np.arange(n_rows), table.unit_weight
         if groups is not None:
-            labels = labels_of(groups, n_rows)
-            unit = np.unique(labels, return_inverse=True)[1]
+            unit = np.unique(groups, return_inverse=True)[1]
             has_weight = np.bincount(unit, scale) > 0
-            return cls(has_weight.astype(np.int64), unit, scale, labels)
+            return cls(has_weight.astype(np.int64), unit, scale, groups)
         if has_counts(table) and scale.sum() < 2**53:
             return cls(np.rint(scale).astype(np.int64), unit, np.ones(n_rows), None)
         return cls((scale > 0).astype(np.int64), unit, scale, unit)

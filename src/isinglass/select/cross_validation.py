@@ -141,7 +141,7 @@ class CrossValidation(Selector):
         """Return the rows of every fold, the number of repeats and folds, and what tells them from others."""
         table = task.table.whole()
         if self.splits is not None:
-            parts: list[Split] = list(check_splits(self.splits, table))
+            parts: list[Split] = list(check_splits(self.splits, table, task.groups))
             return parts, (1, len(parts)), identify([part for pair in parts for part in pair])
         most = count_units(table, task.groups)
         if self.n_folds > most:

@@ -39,19 +39,18 @@ def has_counts(table: Table) -> bool:
     return counts_rows(table) and table.weight_range[1] > 1.0
 
 
-def labels_of(groups: ArrayLike | None, n_rows: int) -> AnyArray:
-    """Return the group of every row, by default its number."""
-    labels = np.arange(n_rows) if groups is None else np.asarray(groups)
-    if labels.shape != (n_rows,):
-        raise DataError(f"groups must have one entry per row ({n_rows},); got shape {labels.shape}.")
-    return labels
+def units_of(table: Table, groups: AnyArray | None) -> AnyArray:
+    """Return which rows stay together: those of a group, or copies of a row in a completed table."""
+    if groups is not None:
+        return groups
+    return np.arange(len(table)) if table.units is None else table.units
 
 
 def count_units(table: Table, groups: AnyArray | None = None) -> int:
     """Return how many rows, or groups of rows that stay together, have a positive weight."""
     if groups is None and has_counts(table):
         return int(table.total_weight)
-    return len(np.unique(_labels(table, groups)[table.weighted_rows]))
+    return len(np.unique(units_of(table, groups)[table.weighted_rows]))
 
 
 def split_rows(table: Table, groups: AnyArray | None, n_folds: int, rng: Generator) -> list[Split]:
@@ -64,21 +63,14 @@ def split_rows(table: Table, groups: AnyArray | None, n_folds: int, rng: Generat
         counts = table.unit_weight
         return [(counts - held, held) for held in _divide_counts(counts, n_folds, rng)]
     rows = table.weighted_rows
-    units, member = np.unique(_labels(table, groups)[rows], return_inverse=True)
+    units, member = np.unique(units_of(table, groups)[rows], return_inverse=True)
     parts = np.array_split(rng.permutation(len(units)), n_folds)
     is_held = [np.isin(member, part) for part in parts]
     return [(rows[~held], rows[held]) for held in is_held]
 
 
-def refuse_groups(groups: AnyArray | None) -> None:
-    """Refuse groups of rows, which may lie in several parts of a table."""
-    if groups is not None:
-        raise DataError("groups cannot be given for a table in parts. Read the table into memory.")
-
-
-def split_parts(table: PartedTable, groups: AnyArray | None, n_folds: int, rng: Generator) -> list[Split]:
+def split_parts(n_folds: int, rng: Generator) -> list[Split]:
     """Return the rows of each fold of a table in parts."""
-    refuse_groups(groups)
     seed = int(rng.integers(2**32))
     return [(Fold(seed, n_folds, k, held=False), Fold(seed, n_folds, k, held=True)) for k in range(n_folds)]
 
@@ -107,22 +99,23 @@ def take_part(table: AnyTable, part: RowSet) -> AnyTable:
     return whole[part]
 
 
-def _labels(table: Table, groups: AnyArray | None) -> AnyArray:
-    return labels_of(table.units if groups is None else groups, len(table))
-
-
-def check_splits(splits: Iterable[Iterable[ArrayLike]], table: Table) -> list[tuple[RowNumbers, RowNumbers]]:
+def check_splits(
+    splits: Iterable[Iterable[ArrayLike]], table: Table, groups: AnyArray | None = None
+) -> list[tuple[RowNumbers, RowNumbers]]:
     """Return pairs of training rows and held-out rows as arrays, without the rows of weight zero.
 
-    ``splits`` are such pairs, or an object whose ``split(X)`` gives them, as scikit-learn's splitters do.
+    ``splits`` are such pairs, or an object whose ``split(X)``, with ``groups`` if there are any, gives them, as
+    scikit-learn's splitters do.
     """
+    pairs = splits
     if hasattr(splits, "split"):
-        splits = splits.split(np.asarray(table))
+        pairs = splits.split(np.asarray(table), **({} if groups is None else {"groups": groups}))
     rows, n_rows = table.weighted_rows, len(table)
     try:
-        parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in splits]
-    except (TypeError, ValueError):
-        raise ArgumentError("splits", "must be pairs of row numbers, (training, held out)", splits) from None
+        parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in pairs]
+    except (TypeError, ValueError) as error:
+        rule = "must be pairs of row numbers, (training, held out)"
+        raise ArgumentError("splits", rule, splits, f"The reason: {error}") from None
     if len(parts) < 2:
         raise DataError(f"splits must hold at least 2 pairs; got {len(parts)}.")
     for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):

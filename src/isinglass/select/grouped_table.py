@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import narwhals as nw
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import AnyArray
 from isinglass.data import Table, TableLike
-from isinglass.data.values import is_missing
-from isinglass.errors import ArgumentError, DataError, DataWarning, listed, setting, warn
+from isinglass.errors import DataError, DataWarning, listed, setting, warn
 from isinglass.missing_record import Missing
 from isinglass.select.any_method import MethodLike, table_for
 from isinglass.select.folds import one_by_one
+from isinglass.select.row_labels import by_value, label_rows, number_labels, take_column
 
 UNEQUAL = 0.05
 """Difference in the share of missing cells up to which groups are compared as they are."""
@@ -36,8 +32,8 @@ class Groups:
     @classmethod
     def of(cls, labels: AnyArray, subjects: AnyArray | None) -> Groups:
         """Check the labels: at least two groups, none of one row, every subject once in each."""
-        names = sorted(set(labels), key=_by_value)
-        member = _number(labels, names)
+        names = sorted(set(labels), key=by_value)
+        member = number_labels(labels, names)
         sizes = np.bincount(member)
         if len(names) < 2:
             raise DataError(
@@ -52,7 +48,7 @@ class Groups:
         if subjects is None:
             return cls(tuple(names), member, None, [np.flatnonzero(member == k) for k in range(len(names))])
         persons = list(dict.fromkeys(subjects))  # whatever they are called
-        subject = _number(subjects, persons)
+        subject = number_labels(subjects, persons)
         counts = np.zeros((len(persons), len(names)), dtype=np.intp)
         np.add.at(counts, (subject, member), 1)
         wrong = np.flatnonzero((counts != 1).any(axis=1))
@@ -94,12 +90,12 @@ class GroupedTable:
         method: MethodLike,
     ) -> GroupedTable:
         """Read a table, its groups and its subjects, each of which may be named as a column of X."""
-        frame, group_column = _take_column(X, groups, "groups")
-        frame, subject_column = _take_column(frame, paired, "paired")
+        frame, group_column = take_column(X, groups, "groups")
+        frame, subject_column = take_column(frame, paired, "paired")
         table = table_for(method, frame, sample_weight)
         missing, weight_kind = Missing.of(table), table.weight_kind
-        labels = _one_per_row("groups", group_column, table)
-        subjects = None if subject_column is None else _one_per_row("paired", subject_column, table)
+        labels = label_rows("groups", group_column, table)
+        subjects = None if subject_column is None else label_rows("paired", subject_column, table)
         if subjects is None:
             table, rows = one_by_one(table)
         else:
@@ -153,47 +149,6 @@ class GroupedTable:
         return replace(self, table=thinned, groups=groups, n_deleted=n_deleted)
 
 
-def _take_column(X: TableLike, labels: ArrayLike | str | None, argument: str) -> tuple[TableLike, ArrayLike | None]:
-    """Return the table and the labels; a name takes that column out of a data frame."""
-    if not isinstance(labels, str):
-        return X, labels
-    if isinstance(X, Table) and labels in X.labels:
-        return X, X.labels[labels]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or labels not in frame.columns:
-        raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", labels)
-    return frame.drop(labels).to_native(), frame[labels].to_list()
-
-
-def _one_per_row(argument: str, labels: object, table: Table) -> AnyArray:
-    """Return one label per row of the table as text, none missing; labels of dropped rows are left out."""
-    entries = list(labels) if hasattr(labels, "__iter__") and not isinstance(labels, str | bytes) else None
-    if (
-        entries is not None
-        and len(entries) != len(table)
-        and table.rows is not None
-        and len(entries) > table.rows.max()
-    ):
-        entries = [entries[row] for row in table.rows]
-    if entries is None or len(entries) != len(table):
-        got = repr(labels) if entries is None else f"{len(entries)} entries"
-        raise DataError(f"{argument} must have one entry per row ({len(table)}); got {got}.")
-    is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
-    blank = np.flatnonzero(is_blank).tolist()
-    if blank:
-        remedy = f"Leave these rows out, with {setting('missing', 'drop', python='their labels')}."
-        raise DataError(
-            f"{argument} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
-            f"(rows {listed(blank)}, counted from 0). {remedy}"
-        )
-    text = {label: _text(label) for label in entries}
-    uses = Counter(text.values())
-    if len(uses) < len(text):
-        alike = [repr(label) for label in text if uses[text[label]] > 1]
-        raise DataError(f"{argument} has labels that are the same as text: {listed(alike)}. Rename one of them.")
-    return np.array([text[label] for label in entries], dtype=object)
-
-
 def _join_copies(table: Table, units: NDArray[np.intp], labels: AnyArray) -> tuple[Table, NDArray[np.intp]]:
     """Return a completed table in the order of its original rows, and the first copy of each of these."""
     originals, first, row = np.unique(units, return_index=True, return_inverse=True)
@@ -205,20 +160,3 @@ def _join_copies(table: Table, units: NDArray[np.intp], labels: AnyArray) -> tup
         )
     order = np.argsort(row, kind="stable")
     return table[order].bare(row[order]), first
-
-
-def _number(labels: AnyArray, names: Sequence[str]) -> NDArray[np.intp]:
-    place = {name: k for k, name in enumerate(names)}
-    return np.array([place[label] for label in labels], dtype=np.intp)
-
-
-def _by_value(label: str) -> tuple[float, str]:
-    """Order numbers as numbers and the rest as text behind them."""
-    try:
-        return float(label), label
-    except ValueError:
-        return math.inf, label
-
-
-def _text(label: object) -> str:
-    return str(int(label)) if isinstance(label, float | np.floating) and float(label).is_integer() else str(label)

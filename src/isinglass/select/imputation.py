@@ -28,7 +28,8 @@ from isinglass.errors import (
 )
 from isinglass.missing_record import Missing
 from isinglass.network import Network
-from isinglass.select.folds import MOST_CELLS, labels_of, one_by_one
+from isinglass.select.folds import MOST_CELLS, one_by_one
+from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.settings import Run
 from isinglass.select.stochastic_em import AVERAGED, Rounds, Stack
 
@@ -178,7 +179,7 @@ def impute(
     X: TableLike,
     *,
     sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | str | None = None,
     run: Run = Run(),
     n_imputations: int = 10,
     model: MethodLike = None,
@@ -200,8 +201,8 @@ def impute(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
         their own in the result.
-    groups : array-like of shape (n_samples,), optional
-        Rows with equal entries stay in one fold of the model, if that has folds.
+    groups : array-like of shape (n_samples,), or str, optional
+        Rows with equal entries stay in one fold of the model, if that has folds. A name is that of a column of X.
     run : Run, optional
         How it is run.
     n_imputations, model, n_sweeps, max_rounds, random_state
@@ -221,8 +222,9 @@ def impute(
     from isinglass.select.any_method import as_method
     from isinglass.select.method import ImputationSettings
 
+    X, groups = take_column(X, groups, "groups")
     table = as_table(X, sample_weight, missing="impute").whole().counted()
-    labels = None if groups is None else labels_of(groups, len(table))
+    labels = group_numbers(groups, table)
     if table.holes is not None:
         table, rows = one_by_one(table)
         labels = None if labels is None else labels[rows]

@@ -29,10 +29,11 @@ from isinglass.results import Solution
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
-from isinglass.select.folds import labels_of, one_by_one
+from isinglass.select.folds import one_by_one
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import has_errors, observed, refit_edges
+from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
@@ -121,13 +122,20 @@ class Method(PathSettings):
             raise ArgumentError("selector", f"must be an instance of {names}", self.selector)
 
     def choose(
-        self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None
+        self,
+        X: TableLike,
+        *,
+        groups: ArrayLike | str | None = None,
+        run: Run = Run(),
+        warm_start: WarmStart | None = None,
     ) -> Choice:
         """Return the network of a table, and what it was chosen from; row weights are those of the table.
 
-        Rows with equal entries in ``groups`` stay in one fold. ``warm_start`` is that of the choice for a similar
-        table: at a given penalty, the solver starts from its couplings. What is chosen does not depend on it.
+        Rows with equal entries in ``groups``, or in the column of X that it names, stay in one fold. ``warm_start``
+        is that of the choice for a similar table: at a given penalty, the solver starts from its couplings. What is
+        chosen does not depend on it.
         """
+        X, groups = take_column(X, groups, "groups")
         return self._choose(as_table(X), groups, run, warm_start)[0]
 
     def fit(self, X: TableLike, *, sample_weight: ArrayLike | None = None, run: Run = Run()) -> Fit:
@@ -192,7 +200,7 @@ class Method(PathSettings):
             deadline = time.monotonic() + run.max_time
             if not self.selector.keeps_time:
                 raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
-        labels = None if groups is None else labels_of(groups, len(table))
+        labels = group_numbers(groups, table)
         half = run if run.max_time is None else run.replace(max_time=run.max_time / 2)  # the rest is for the choice
         table, labels, imputation = self.complete(table, labels, half, quiet=not self.selector.counts_rows)
         name_constant(table)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.data.parts import Fold
 from isinglass.results import Solution
-from isinglass.select.folds import refuse_groups
 from isinglass.select.prediction_check import STRIDE, Verdict, log_distances
 from isinglass.select.scoring import EdgePrice
 from isinglass.select.settings import Alphas
@@ -34,7 +33,6 @@ def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | 
         return None
     if min(table.sizes) // n_samples < n_folds:  # of a very short part, it could not be split into folds
         return None
-    refuse_groups(task.groups)
     rows = table.take_fold(Fold(int(as_generator(random_state).integers(2**32)), n_samples, 0, held=True))
     return task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
 

@@ -31,7 +31,7 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.pairs import pairs_of, symmetric_matrix
-from isinglass.select.folds import labels_of, one_by_one
+from isinglass.select.folds import one_by_one, units_of
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
@@ -118,7 +118,7 @@ class StARS(Selector):
         if task.run.checkpoint is not None and self.random_state is None:
             raise DataError("A checkpoint needs a random_state: without one, the next run draws other subsamples.")
         table, rows = one_by_one(task.table.whole())
-        labels = labels_of(table.units if task.groups is None else task.groups[rows], len(table))
+        labels = units_of(table, None if task.groups is None else task.groups[rows])
         task = task.replace(table=table, groups=None)
         member = np.unique(labels, return_inverse=True)[1]
         units = _Units(task, member, self._size(int(member.max()) + 1))

@@ -23,7 +23,7 @@ from isinglass.data import Table, category_counts
 from isinglass.errors import DataError, setting
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
-from isinglass.select.folds import labels_of
+from isinglass.select.folds import units_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
@@ -136,7 +136,7 @@ class Stack:
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
         cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))
         chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
-        return cls(data, holes, labels_of(groups, len(data)), whole, holed, n_copies, chains)
+        return cls(data, holes, units_of(data, groups), whole, holed, n_copies, chains)
 
     def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], AnyArray]:
         """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""

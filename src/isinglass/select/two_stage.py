@@ -227,7 +227,7 @@ class TwoStage(Selector):
         """Return the folds; none if there are fewer than two rows or groups."""
         rng, table, groups = as_generator(self.random_state), task.table, task.groups
         if isinstance(table, PartedTable):
-            return split_parts(table, groups, self.n_folds, rng)
+            return split_parts(self.n_folds, rng)
         n_units = count_units(table, groups)
         return split_rows(table, groups, min(self.n_folds, n_units), rng) if n_units > 1 else []
 

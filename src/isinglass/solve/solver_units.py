@@ -217,7 +217,7 @@ class SolverUnits:
                 ends[between] = there[np.stack([rank - 1, rank], axis=1)[is_between]]
                 at_ends[between] = lagrange_weights(variables.factor[ends[between]], variables.factor[unseen[between]])
             else:
-                closest, shares = there, np.float64(1.0 / len(there))
+                closest, shares = there, np.full(len(there), 1.0 / len(there))
             entries = np.ix_(rows, np.arange(closest.shape[-1]))
             near[entries], weights[entries] = closest, shares
         return unseen, near, weights, ends, at_ends

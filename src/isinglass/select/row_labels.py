@@ -1,0 +1,92 @@
+"""Labels of rows, such as the group or the person that each belongs to: read, checked and numbered."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.arrays import AnyArray
+from isinglass.data import AnyTable, Table, TableLike
+from isinglass.data.values import is_missing
+from isinglass.errors import ArgumentError, DataError, listed, setting
+
+
+def group_numbers(groups: ArrayLike | None, table: AnyTable) -> NDArray[np.integer] | None:
+    """Return the number of the group that every row belongs to; None without groups.
+
+    Refuse groups of a table in parts, which may lie in several of these.
+    """
+    if groups is None:
+        return None
+    if not table.is_whole:
+        raise DataError("groups cannot be given for a table in parts. Read the table into memory.")
+    if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.shape == (len(table),):
+        return groups  # none missing, and no two alike
+    labels = label_rows("groups", groups, table.whole())
+    return number_labels(labels, sorted(set(labels), key=by_value))
+
+
+def take_column(X: TableLike, labels: ArrayLike | str | None, argument: str) -> tuple[TableLike, ArrayLike | None]:
+    """Return the table and the labels; a name takes that column out of a data frame."""
+    if not isinstance(labels, str):
+        return X, labels
+    if isinstance(X, Table) and labels in X.labels:
+        return X, X.labels[labels]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or labels not in frame.columns:
+        raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", labels)
+    return frame.drop(labels).to_native(), frame[labels].to_list()
+
+
+def label_rows(argument: str, labels: object, table: Table) -> AnyArray:
+    """Return one label per row of the table as text, none missing; labels of dropped rows are left out."""
+    entries = list(labels) if hasattr(labels, "__iter__") and not isinstance(labels, str | bytes) else None
+    if entries is not None and any(isinstance(entry, list | tuple | np.ndarray) for entry in entries):
+        raise DataError(f"{argument} must have one entry per row ({len(table)}), not several.")
+    if (
+        entries is not None
+        and len(entries) != len(table)
+        and table.rows is not None
+        and len(entries) > table.rows.max()
+    ):
+        entries = [entries[row] for row in table.rows]
+    if entries is None or len(entries) != len(table):
+        got = repr(labels) if entries is None else f"{len(entries)} entries"
+        raise DataError(f"{argument} must have one entry per row ({len(table)}); got {got}.")
+    is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
+    blank = np.flatnonzero(is_blank).tolist()
+    if blank:
+        remedy = f"Leave these rows out, with {setting('missing', 'drop', python='their labels')}."
+        raise DataError(
+            f"{argument} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
+            f"(rows {listed(blank)}, counted from 0). {remedy}"
+        )
+    text = {label: _text(label) for label in entries}
+    uses = Counter(text.values())
+    if len(uses) < len(text):
+        alike = [repr(label) for label in text if uses[text[label]] > 1]
+        raise DataError(f"{argument} has labels that are the same as text: {listed(alike)}. Rename one of them.")
+    return np.array([text[label] for label in entries], dtype=object)
+
+
+def number_labels(labels: AnyArray, names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the place of every label among the names."""
+    place = {name: k for k, name in enumerate(names)}
+    return np.array([place[label] for label in labels], dtype=np.intp)
+
+
+def by_value(label: str) -> tuple[float, str]:
+    """Order numbers as numbers and the rest as text behind them."""
+    try:
+        return float(label), label
+    except ValueError:
+        return math.inf, label
+
+
+def _text(label: object) -> str:
+    return str(int(label)) if isinstance(label, float | np.floating) and float(label).is_integer() else str(label)
