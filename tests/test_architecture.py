@@ -314,6 +314,19 @@ def test_public_names_exist():
         getattr(isinglass, name)
 
 
+def test_names_in_messages_and_docstrings_exist():
+    texts = [
+        node.value
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    names = {name for text in texts for name in re.findall(r"\bisinglass(?:\.[A-Za-z_]\w*)+", text)}
+    assert "isinglass.select.pool" in names
+    for name in names - {"isinglass.zip"}:  # the name of a file
+        pkgutil.resolve_name(name)
+
+
 def open_ended(module) -> Iterator[str]:
     """Name what is public in a module and takes keywords that its signature does not list."""
     for name in module.__all__:

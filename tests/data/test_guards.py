@@ -381,20 +381,26 @@ def test_a_refused_table_says_which_kinds_to_state(tmp_path):
     run("fit", path, "-o", tmp_path / "net", *options.split())
     with pytest.raises(DataError) as refused:
         as_table(pd.read_csv(path))
-    argument = re.search(r"pass kinds=(\{.*?\})\.", str(refused.value))[1]
+    argument = re.search(r"pass kinds=(\{.*?\}) to as_table", str(refused.value))[1]
     assert as_table(pd.read_csv(path), kinds=ast.literal_eval(argument)).variables.kinds[-2:] == ("ordinal", "binary")
     assert not re.search("isinglass info|read_table", str(refused.value))
 
 
 def test_the_refusal_of_frames_and_arrays_is_short():
     rng = np.random.default_rng(0)
-    with pytest.raises(DataError, match=r'got (-?\d\.\d{1,3}, ){5}… in column 0 .*pass kinds="continuous"\. Otherwise'):
+    with pytest.raises(
+        DataError,
+        match=r'got (-?\d\.\d{1,3}, ){5}… in column 0 .*pass kinds="continuous" to as_table',
+    ):
         as_table(rng.normal(size=(30, 3)))
     dated = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=30), "a": np.arange(30) % 2})
     with pytest.raises(DataError, match=r"got dates in column 'day' .*: leave the column out\.$"):
         as_table(dated)
     items = pd.DataFrame(rng.integers(1, 6, (30, 4)), columns=["a1", "a2", "a3", "b"]).assign(b=lambda x: x["b"] % 2)
-    with pytest.raises(DataError, match=r"pass kinds=\{'a1:a3': 'ordinal'\}\. Otherwise choose a threshold"):
+    with pytest.raises(
+        DataError,
+        match=r"pass kinds=\{'a1:a3': 'ordinal'\} to as_table or the estimator\. Otherwise",
+    ):
         as_table(items)
 
 

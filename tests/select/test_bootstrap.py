@@ -29,7 +29,7 @@ from isinglass import (
 )
 from isinglass.arguments import spawn_seeds
 from isinglass.data import as_table
-from isinglass.errors import ConvergenceWarning, DataError
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError
 from isinglass.select.any_method import as_method
 
 CHAIN = simulate.chain_network(4, strength=1.2, fields="balanced")
@@ -382,6 +382,28 @@ def test_column_that_is_constant_in_a_resample(table):
     X[17, 4] = 1
     found = bootstrap(X, 0.05, n_boot=30, random_state=0)
     assert 0 < found.n_constant < 30  # a row is absent with probability 1/e
+    with pytest.warns(ConstantColumnWarning, match="column 4"):
+        without = bootstrap(X, 0.05, n_boot=3, sample_weight=(np.arange(len(X)) != 17).astype(float))
+    assert without.n_constant == 0  # it does not vary in the whole table either
+
+
+def test_a_checkpoint_needs_a_seed(table, tmp_path):
+    with pytest.raises(DataError, match="A checkpoint needs a random_state"):
+        bootstrap(table, 0.1, n_boot=2, random_state=None, run=Run(checkpoint=tmp_path / "run"))
+
+
+@pytest.mark.parametrize("shares", ["x", ["a"], [0.0]])
+def test_bad_shares_are_refused(table, shares):
+    with pytest.raises(DataError, match="drop_shares must be between 0 and 1"):
+        bootstrap(table, 0.1, n_boot=2, kind="case-drop", drop_shares=shares)
+
+
+@pytest.mark.parametrize(
+    ("selector", "setting"), [(TwoStage, {"keep": "x"}), (StARS, {"threshold": "x"}), (StARS, {"threshold": None})]
+)
+def test_settings_that_are_no_numbers_are_refused(selector, setting):
+    with pytest.raises(DataError, match="must be from 0 to"):
+        selector(**setting)
 
 
 def test_resamples_that_do_not_converge_are_counted(table):

@@ -6,7 +6,7 @@ from choices import FunctionPaths, select_ebic
 
 from isinglass import EBIC, Method, Path, Solution, as_table, ising_path, nodewise_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, GridEndWarning
-from isinglass.select import ebic
+from isinglass.select import Fixed, ebic
 
 # Four rows of three columns, and one coupling: small enough to write every term down.
 X = np.array([[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
@@ -175,3 +175,9 @@ def test_relaxed_is_finite_where_the_estimate_is_not():
     limit = ebic(table, ising_path(table, [1e-8], penalty_weights=weights, tol=1e-9)[0])
     assert limit <= values[1] < limit + 0.5
     assert values[1] < ebic(table, path[1])
+
+
+def test_a_fit_has_the_ebic_of_its_solution():
+    X = np.random.default_rng(0).integers(0, 2, (60, 3))
+    fit = Method(selector=Fixed(0.05)).fit(X)
+    assert ebic(X, fit) == ebic(X, fit.solution)

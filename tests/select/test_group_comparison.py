@@ -329,6 +329,16 @@ def test_bad_pairs():
         compare_groups(X, list("aabbaabb"), ALPHA, paired=[0, 1, 0, 1, 2, 3, 2, 0], n_permutations=1)
 
 
+def test_a_constant_column_is_named_with_its_value_where_the_first_cell_is_missing(two):
+    X, groups = two
+    holed = X.astype(float)
+    holed[groups == "b", 4] = 1
+    holed[np.flatnonzero(groups == "b")[0], 4] = np.nan
+    holed = as_table(holed, missing="impute")
+    with pytest.warns(ConstantColumnWarning, match=r"column 'x4' \(always 1\)"):
+        compare_groups(holed, groups, ALPHA, n_permutations=1, impute_by_group=True)
+
+
 def test_a_column_constant_in_one_group_is_named(two):
     X, groups = two
     X = X.copy()

@@ -163,9 +163,11 @@ def test_more_than_the_limit_is_refused():
     p = MAX_NODES + 1
     model = Network.from_couplings(np.zeros((p, p)), np.zeros(p))
     message = "number of nodes must be at most 20 for enumeration; got 21. Use ising_path"
-    for function in (log_partition, state_probabilities, moments, lambda m: exact_sample(m, 1)):
+    for function in (log_partition, state_probabilities, moments):
         with pytest.raises(LimitError, match=message):
             function(model)
+    with pytest.raises(LimitError, match=r"at most 1048576 states.*Use simulate\.gibbs_sample"):
+        exact_sample(model, 1)
     X = np.random.default_rng(0).integers(0, 2, (30, p))
     with pytest.raises(LimitError, match=message):
         exact_path(X)

@@ -110,8 +110,9 @@ def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     everywhere = len(set(kinds.values())) == 1 and len(guesses) == len(specs)
     mention = setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)
     mention += f" and {setting('encode', 'auto')}" if pairs else ""
-    of_file = " (`isinglass info FILE` shows all columns)" if specs[0].source.numbers else ""
-    return f"By the values of the columns, pass {mention}{of_file}."
+    is_file = specs[0].source.numbers
+    more = " (`isinglass info FILE` shows all columns)" if is_file else " to as_table or the estimator"
+    return f"By the values of the columns, pass {mention}{more}."
 
 
 def _suggest_pair(values: list[Value], *, for_all: bool) -> str:

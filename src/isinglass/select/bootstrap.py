@@ -94,6 +94,7 @@ def bootstrap(
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
     run.refuse_time_limit()
+    run.require_seed(random_state)
     X, groups = take_column(X, groups, "groups")
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)
@@ -168,8 +169,8 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
         return np.zeros(n_boot)
     if kind != "case-drop":
         raise ArgumentError("kind", 'must be "rows" or "case-drop"', kind)
-    shares = np.asarray(drop_shares, dtype=np.float64)
-    if shares.ndim != 1 or not len(shares) or not ((shares > 0) & (shares < 1)).all():
+    shares = np.asarray(drop_shares)
+    if shares.ndim != 1 or shares.dtype.kind not in "iuf" or not len(shares) or not ((shares > 0) & (shares < 1)).all():
         raise ArgumentError("drop_shares", "must be between 0 and 1, both excluded, and not empty", drop_shares)
     if draw.kept(float(shares.max())) < 1:
         raise ArgumentError("drop_shares", f"must leave at least one of {draw.total} rows", float(shares.max()))
@@ -206,7 +207,7 @@ def _fit_resample(resampling: _Resampling, seed: SeedSequence, share: float) -> 
     """Return the network of one resample, and whether a column became constant."""
     times = resampling.draw.times(np.random.default_rng(seed), share)
     table, labels = resampling.resample(times)
-    became_constant = which_vary(resampling.table.with_weight(None)) & ~which_vary(table)
+    became_constant = which_vary(resampling.table) & ~which_vary(table)
     with suppress_warnings(*COUNTED):
         choice = resampling.method.choose(table, groups=labels, run=resampling.run, warm_start=resampling.warm_start)
     solution = choice.solution.without_covariates()

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_level, require
+from isinglass.arguments import check_level, is_real, require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.agreement import correlate_rows
@@ -227,7 +227,7 @@ class Bootstrap(Frozen):
         """
         shares = self.drop_shares
         for value, name in ((correlation, "correlation"), (probability, "probability")):
-            if not 0 < value <= 1:
+            if not is_real(value) or not 0 < value <= 1:
                 raise ArgumentError(name, "must be above 0 and at most 1", value)
         is_kept = communities is None and of in STATISTICS
         correlations = self._known_correlations[of] if is_kept else self.correlations(of, communities)

@@ -147,6 +147,7 @@ class CrossValidation(Selector):
         if self.n_folds > most:
             positive = f"{setting('n_folds')} must be at most the number of rows with a positive weight ({most})"
             raise DataError(f"{positive}; got {self.n_folds}.")
+        task.run.require_seed(self.random_state)
         seeds = spawn_seeds(self.random_state, self.n_repeats)
         folds = [split_rows(table, task.groups, self.n_folds, np.random.default_rng(seed)) for seed in seeds]
         return [fold for repeat in folds for fold in repeat], (self.n_repeats, self.n_folds), seeds[0].entropy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,8 @@ from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, which_occur, which_vary
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.matching import require_same_names
-from isinglass.results import Path, Solution
+from isinglass.network import HasFittedNetwork, HasNetwork
+from isinglass.results import Path, Solution, solution_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
@@ -24,12 +25,17 @@ from isinglass.solve.objective import of as objective_of
 
 @overload
 def ebic(
-    X: ArrayLike, path: Solution, *, gamma: float = ..., relaxed: bool = ..., sample_weight: ArrayLike | None = ...
+    X: ArrayLike,
+    path: HasNetwork | HasFittedNetwork,
+    *,
+    gamma: float = ...,
+    relaxed: bool = ...,
+    sample_weight: ArrayLike | None = ...,
 ) -> float: ...
 @overload
 def ebic(
     X: ArrayLike,
-    path: Path | Sequence[Solution],
+    path: Sequence[Solution],
     *,
     gamma: float = ...,
     relaxed: bool = ...,
@@ -39,7 +45,7 @@ def ebic(
 
 def ebic(
     X: ArrayLike,
-    path: Solution | Path | Sequence[Solution],
+    path: HasNetwork | HasFittedNetwork | Sequence[Solution],
     *,
     gamma: float = 0.25,
     relaxed: bool = False,
@@ -47,19 +53,18 @@ def ebic(
 ) -> float | FloatArray:
     """Return −2·logPL + 2|E|·(log N + 2γ log(p−1)), the node-wise criteria summed at the symmetric estimate.
 
-    There is one value for a Solution, an array of one per network otherwise; smaller is better. logPL is the total (not
-    mean) log pseudo-likelihood of the table. An edge counts twice, once for each of its two nodes. In a table with
-    categories log N counts once for every parameter that an edge uses: one for two columns on a line, up to the product
-    of categories − 1 where they are nominal, and fewer the more the penalty shrinks it (see the page on categories);
-    the term with γ counts once for the edge. Columns that are constant over the
-    rows of positive weight are left out of logPL and of p: their fields are not estimates, and no other column can
-    depend on them.
+    There is one value for a Solution or a fit, an array of one per network otherwise; smaller is better. logPL is the
+    total (not mean) log pseudo-likelihood of the table. An edge counts twice, once for each of its two nodes. In a
+    table with categories log N counts once for every parameter that an edge uses: one for two columns on a line, up
+    to the product of categories − 1 where they are nominal, and fewer the more the penalty shrinks it (see the page
+    on categories); the term with γ counts once for the edge. Columns that are constant over the rows of positive
+    weight are left out of logPL and of p: their fields are not estimates, and no other column can depend on them.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         The table that the networks were estimated from.
-    path : Solution, Path or sequence of Solution
+    path : Solution, Fit or fitted estimator, Path or sequence of Solution
         The networks to compare, estimated by any method.
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
@@ -80,9 +85,10 @@ def ebic(
     27.7259
     """
     table = as_table(X, sample_weight).without_holes().counted()
-    if isinstance(path, Solution):
-        return float(_ebic(table, [path], gamma, relaxed)[0])
-    return _ebic(table, list(path), gamma, relaxed)
+    solution = solution_of(path)
+    if solution is not None:
+        return float(_ebic(table, [solution], gamma, relaxed)[0])
+    return _ebic(table, list(cast(Sequence[Solution], path)), gamma, relaxed)
 
 
 def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:

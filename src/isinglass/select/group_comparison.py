@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Arrays, Mask
-from isinglass.data import Table, TableLike, which_vary
+from isinglass.data import Table, TableLike, category_counts, which_vary
 from isinglass.errors import ConstantColumnWarning, listed, suppress_warnings, warn
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
@@ -81,9 +81,9 @@ def compare_groups(
     Notes
     -----
     The penalty that is kept is that of all rows times √K for K groups: a group has about 1/K of the rows, and the noise
-    that the penalty has to exceed is inversely proportional to the square root of their number. In stage 2 of two
-    stages the penalty is divided by couplings of stage 1, and their noise grows by √K too: it is multiplied by K, or by
-    K^¾ with the weights 1 / sqrt(abs(coupling)). A penalty given as a number is used as it is.
+    that the penalty has to exceed is inversely proportional to the square root of their number. The penalty of
+    stage 2 is divided by the couplings of stage 1, and their noise grows by √K too: it is multiplied by K, or by K^¾
+    with the weights 1 / sqrt(abs(coupling)). A penalty given as a number is used as it is.
 
     The test is exact if the rows are exchangeable when the groups have the same network. Sampling weights are permuted
     with their rows, so they must have the same distribution in all groups: if they are more uneven in one group, its
@@ -111,6 +111,7 @@ def compare_groups(
     (('first', 'second'), 0.01)
     """
     run.refuse_time_limit()
+    run.require_seed(random_state)
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
@@ -195,9 +196,10 @@ def _name_constant(sample: _Sample, groups: Groups) -> None:
     for group, rows in zip(groups.names, groups.rows, strict=True):
         part = sample.take(rows)
         constant = np.flatnonzero(~which_vary(part.with_weight(None)))
-        labels, first = part.variables.labels, part.codes[0]
         if len(constant):
-            shown = listed([f"{names[k]!r} (always {labels[k][first[k]]})" for k in constant.tolist()])
+            counts = part.variables.split(category_counts(part.with_weight(None)))
+            values = [part.variables.labels[k][int(counts[k].argmax())] for k in constant.tolist()]
+            shown = listed([f"{names[k]!r} (always {value})" for k, value in zip(constant, values, strict=True)])
             what = "column" if len(constant) == 1 else "columns"
             lost = "A constant column gets no edges there: do not interpret its differences between groups."
             warn(ConstantColumnWarning(f"constant in group {group!r}: {what} {shown}. {lost}"))

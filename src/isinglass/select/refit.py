@@ -216,7 +216,7 @@ def observed(table: AnyTable, what: str) -> AnyTable:
         raise DataError(
             f"{what} would take imputed cells for observed ones; {setting('X')} has cells that are missing, or were. "
             f"Leave out these rows ({setting('missing', 'drop')}), use bootstrap, or estimate the edges of a network "
-            "by isinglass.pool(isinglass.impute(X), solution), which applies Rubin's rules."
+            "by isinglass.select.pool(isinglass.impute(X), solution), which applies Rubin's rules."
         )
     return table
 

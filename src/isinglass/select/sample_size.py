@@ -123,6 +123,7 @@ def sample_size(
     sizes = tuple(sorted(sizes))
     wanted = as_method(method)
     run.refuse_time_limit()
+    run.require_seed(random_state)
     seeds = spawn_seeds(random_state, len(sizes) * repeats)
     fingerprint = {
         "network": truth,

@@ -168,6 +168,11 @@ class Run(Settings):
         if self.max_time is not None:
             raise ArgumentError("max_time", "must be None where many networks are estimated", self.max_time)
 
+    def require_seed(self, random_state: object) -> None:
+        """Refuse a checkpoint of draws that the next run does not repeat."""
+        if self.checkpoint is not None and random_state is None:
+            raise DataError("A checkpoint needs a random_state: without one, the next run has other draws.")
+
     def inside(self, n_threads: int | None = None) -> Run:
         """Return the settings of a fit inside one of many tasks: no progress, and these threads unless they are set."""
         return Run(n_threads=self.n_threads or n_threads, device=self.device, progress=False)

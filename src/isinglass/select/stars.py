@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_real, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import which_vary
 from isinglass.errors import (
@@ -97,7 +97,7 @@ class StARS(Selector):
         if self.subsample_size is not None:
             check_count("subsample_size", self.subsample_size)
         check_count("n_subsamples", self.n_subsamples, least=2, most=MOST_TASKS)
-        if not 0.0 <= self.threshold <= 0.5:
+        if not is_real(self.threshold) or not 0.0 <= self.threshold <= 0.5:
             raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", self.threshold)
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
 
@@ -115,8 +115,7 @@ class StARS(Selector):
 
     def stability(self, task: Task) -> Stability:
         """Return how far the subsamples agree, and the alpha that follows."""
-        if task.run.checkpoint is not None and self.random_state is None:
-            raise DataError("A checkpoint needs a random_state: without one, the next run draws other subsamples.")
+        task.run.require_seed(self.random_state)
         table, rows = one_by_one(task.table.whole())
         labels = units_of(table, None if task.groups is None else task.groups[rows])
         task = task.replace(table=table, groups=None)

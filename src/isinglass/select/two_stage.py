@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isinglass.arguments import RandomSource, as_generator, check_count
+from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.data import PartedTable
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
@@ -132,7 +132,7 @@ class TwoStage(Selector):
     random_state: RandomSource = option(default=0, help="Seed of the folds.", droppable=True)
 
     def __post_init__(self) -> None:
-        if self.keep is not None and not 0 <= self.keep <= 1:
+        if self.keep is not None and not (is_real(self.keep) and 0 <= self.keep <= 1):
             raise ArgumentError("keep", "must be from 0 to 1", self.keep)
         check_count("n_folds", self.n_folds, least=2)
         object.__setattr__(self, "alphas", check_alphas(self.alphas))

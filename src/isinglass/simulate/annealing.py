@@ -76,8 +76,8 @@ def anneal(
     return Annealed(
         log_z0 + value,
         error,
-        log_z0 + log_sum(up) - np.log(n_chains),
-        log_z0 - log_sum(-down) + np.log(n_chains),
+        float(log_z0 + log_sum(up) - np.log(n_chains)),
+        float(log_z0 - log_sum(-down) + np.log(n_chains)),
         float(energy.mean()),
         float(energy.std(ddof=1) / np.sqrt(n_chains)),
     )

@@ -83,6 +83,11 @@ def exact_sample(network: NetworkLike, n_samples: int, *, random_state: RandomSo
     whole = as_network(network)
     whole.variables.require_no_covariates("Sampling")
     two_values = whole.variables.is_binary
+    if not can_enumerate(whole):
+        raise LimitError(
+            f"The network must have at most {2**MAX_NODES} states for enumeration; got {_count_states(whole)}. "
+            "Use simulate.gibbs_sample."
+        )
     probabilities = state_probabilities(whole) if two_values else _category_weights(whole)
     cumulative = np.cumsum(probabilities)
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
@@ -96,11 +101,6 @@ def exact_sample(network: NetworkLike, n_samples: int, *, random_state: RandomSo
 def _category_weights(network: Network) -> FloatArray:
     """Return exp(−energy) of all states, the largest of them 1."""
     n_states = _count_states(network)
-    if not can_enumerate(network):
-        raise LimitError(
-            f"The network must have at most {2**MAX_NODES} states for enumeration; got {n_states}. "
-            "Use simulate.gibbs_sample."
-        )
     parts = [np.arange(first, min(first + _STATES_AT_ONCE, n_states)) for first in range(0, n_states, _STATES_AT_ONCE)]
     weights = np.concatenate([-network.energy(_states(part, network)) for part in parts])
     return np.asarray(np.exp(weights - weights.max()))
