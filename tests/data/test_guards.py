@@ -1,6 +1,7 @@
 """Tables that do not mean what they say: what is warned about, what is not, and whether the advice mends it."""
 
 import ast
+import io
 import json
 import re
 import shlex
@@ -330,6 +331,15 @@ def test_a_word_beside_numbers_is_a_missing_answer_perhaps(code, tmp_path):
     assert [column["kind"] for column in kinds] == ["ordinal", "binary"]
     line = error_line(run("fit", path, "--ordinal", "a", "--encode", "auto", code=3))
     assert f"--na {shlex.quote(code)}" in line
+
+
+def test_a_word_with_a_digit_beside_numbers_is_a_category():
+    text = "livch,x\n" + "0,0\n1,1\n2,0\n3+,1\n" * 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = read_table(io.StringIO(text), guess=True)
+    assert table.variables.kinds[0] == "nominal"
+    assert table.variables.categories[0] == ("0", "1", "2", "3+")
 
 
 def test_a_code_far_from_fractions():

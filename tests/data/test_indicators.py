@@ -301,3 +301,15 @@ def test_an_estimator_reads_the_frame_whose_columns_were_combined():
     np.testing.assert_array_equal(net.predict_proba(frame)[0], net.fit_.predict_proba(frame)[0])
     with pytest.raises(ValueError, match="feature names"):
         net.score(frame.rename(columns={"x": "y"}))
+
+
+def test_rows_whose_indicators_are_filled_with_zeros_have_the_other_category():
+    cells = np.eye(3)[np.arange(60) % 3]
+    cells[5] = np.nan
+    frame = pd.DataFrame(cells, columns=["c_r", "c_g", "c_b"]).assign(y=[0, 1] * 30)
+    with pytest.warns(DataWarning, match="rows of 0|became 0"):
+        table = as_table(
+            frame.assign(y=np.where(np.arange(60) == 5, np.nan, frame["y"])), missing="zero", combine_indicators=True
+        )
+    assert table.variables.categories[0] == ("r", "g", "b", "other")
+    assert table.codes[:, 0].tolist() == [3 if k == 5 else k % 3 for k in range(60)]

@@ -207,6 +207,11 @@ def test_the_error_about_other_values_says_which_option_to_use():
         as_table([["a"], ["b"], ["c"]], encode="auto")
 
 
+def test_a_value_without_a_score_is_told_of_scores():
+    with pytest.raises(DataError, match=r"^scores must say what every value means; got 4 in column 'a'"):
+        as_table(pd.DataFrame({"a": [1, 2, 3, 4] * 5}), scores={"a": {1: 0, 2: 1, 3: 5}})
+
+
 def test_bad_arguments():
     frame = pd.DataFrame({"a": [0, 1, 2], "b": [0, 1, 1]})
     for options, message in (

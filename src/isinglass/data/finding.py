@@ -17,6 +17,8 @@ from isinglass.data.guards import (
     ROW_NAME,
     are_dates,
     missing_codes,
+    no_answers,
+    remark_decimals,
     warn_codes,
     warn_identifiers,
     warn_weights,
@@ -129,6 +131,9 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
         if len(values) >= DISTINCT_SHARE * n_rows and not fraction:
             return None, IDENTIFIER
         return ("continuous", "") if numbers else (None, "too many values")
+    words = [value for value in values if isinstance(value, str)]
+    # 0, 1, 2, 3+, but not 0, 1, 2, *
+    has_answers = len(values) <= MANY_LEVELS and not (no_answers(values) or remark_decimals(words))
     if numbers:
         try:
             with np.errstate(all="ignore"):
@@ -137,8 +142,10 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
             return "continuous", ""
         answers = steps_of(sorted(set(values) - set(missing_codes(values)[0])), "")
         return "continuous" if answers[-1] >= MANY_LEVELS else "ordinal", ""
-    if not all(isinstance(value, str) for value in values):
-        return None, "not finite" if all(map(is_number, values)) else "text and numbers"
+    if all(map(is_number, values)):
+        return None, "not finite"
+    if not all(isinstance(value, str) or (is_number(value) and has_answers) for value in values):
+        return None, "text and numbers"
     if are_dates(values):
         return None, "dates"
     if len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows:

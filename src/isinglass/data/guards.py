@@ -113,17 +113,19 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
 def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
     """Return the words that say that there was no answer: known ones, signs beside words, one or two beside numbers.
 
+    A word with a digit is an answer.
+
     Examples
     --------
     >>> no_answers(["yes", "no", "Don't know", "keine Angabe"]), no_answers(["yes", "no", "-"]), no_answers(["+", "-"])
     (("Don't know", 'keine Angabe'), ('-',), ())
-    >>> no_answers([1, 2, 3, "x"])
-    ('x',)
+    >>> no_answers([1, 2, 3, "x"]), no_answers([1, 2, 3, "4+"])
+    (('x',), ())
     """
     values = list(values)
     words = [value for value in values if isinstance(value, str)]
     if len(values) - len(words) > 2 >= len(words):
-        return tuple(words)
+        return tuple(word for word in words if not any(map(str.isdigit, word)))
     signs = {word for word in words if not any(map(str.isalnum, word))}
     return tuple(word for word in words if _plain(word) in _NO_ANSWER or (word in signs and len(signs) < len(words)))
 

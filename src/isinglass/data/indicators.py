@@ -26,13 +26,13 @@ def combine_indicators(table: Table) -> Table:
         warn(DataWarning(f"{setting('combine_indicators', True)} found no set of indicator columns."))
         return table
     rules, names = dict(enumerate(table.coding.columns)), list(variables.names)
-    gone = table.holes if table.filled is None else table.filled
     combined = {j for group, _ in sets for j in group}
     taken = {name for j, name in enumerate(names) if j not in combined}  # other tables are read by these names
     for group, in_every_row in sets:
         members = [names[j] for j in group]
         common, words = split_names(members)
-        if not in_every_row and (gone is None or not (table.codes[:, group] | gone[:, group]).any(axis=1).all()):
+        gone = False if table.holes is None else table.holes[:, group]
+        if not in_every_row and not (table.codes[:, group] | gone).any(axis=1).all():
             words.append("other" if "other" not in words else "none of these")
         parts = tuple(rules[j] for j in group)
         rules[group[0]] = Indicators(

@@ -263,8 +263,9 @@ def _merge_values(numbers: Mapping[Value, Value], spec: ColumnSpec) -> Categorie
             raise ArgumentError("encode", f"must map {value!r} to a number or missing ({missing})", number)
     unknown = [value for value in spec.values if value not in numbers and value not in spec.declared_missing]
     if unknown:
+        given = setting("scores" if isinstance(spec.scores, Mapping) else "encode")
         raise DataError(
-            f"{setting('encode')} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
+            f"{given} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
             f"is not in it. Add them."
         )
     first: dict[float, Value] = {}
