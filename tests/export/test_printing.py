@@ -54,8 +54,15 @@ def test_names_keep_their_minus_signs_in_csv():
 
 
 @pytest.mark.parametrize(("p", "shown"), [(0.0007, "< 0.001"), (0.00099, "< 0.001"), (0.001, "0.001")])
-def test_p_values_below_the_last_digit_are_not_rounded_up(p, shown):
-    assert text_of({"name": ["a"], "p": [p]}, "markdown").splitlines()[-1] == f"| a | {shown} |"
+@pytest.mark.parametrize("column", ["p", "q"])
+def test_p_values_below_the_last_digit_are_not_rounded_up(column, p, shown):
+    assert text_of({"name": ["a"], column: [p]}, "markdown").splitlines()[-1] == f"| a | {shown} |"
+
+
+def test_whole_and_other_numbers_have_the_same_minus_sign():
+    columns = {"name": ["a-b"], "n": [-2], "coupling": [-0.5]}
+    assert text_of(columns, "markdown").splitlines()[-1] == "| a-b | −2 | −0.500 |"
+    assert text_of(columns, "csv").splitlines()[-1] == "a-b,-2,-0.500"
 
 
 def test_latex_has_no_character_that_it_would_run():

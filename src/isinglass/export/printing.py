@@ -35,14 +35,15 @@ REPEATED = ("sign", "weight")  # what the coupling says already
 _LATEX = {character: "\\" + character for character in "&%$#_{}"}
 _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$", "−": "$-$"}
 _LATEX |= {"<": "$<$", ">": "$>$", "|": "$|$"}
-_P_VALUE = re.compile(r"^p(_|$)|p_value")
+_P_VALUE = re.compile(r"^[pq](_|$)|p_value")  # or a q-value
 
 
 def write_table(table: object, path: Target, format: str | None = None, *, digits: int = 3) -> None:
     """Write a table for print: edges, centralities, a comparison of groups, or any other columns.
 
-    Numbers are rounded, p-values below the last digit are written as such, missing values stay empty, columns have the
-    names that readers know (``std_error`` is SE), and those that repeat the coupling, its sign and size, are left out.
+    Numbers are rounded, p- and q-values below the last digit are written as such, missing values stay empty, columns
+    have the names that readers know (``std_error`` is SE), and those that repeat the coupling, its sign and size, are
+    left out.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def print_rows(names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str
         for row, values in zip(body, cells, strict=True):
             each = zip(row, values, strict=True)
             yield csv_line(
-                (cell.replace("−", "-") if isinstance(value, float) else cell) or None for cell, value in each
+                (cell.replace("−", "-") if isinstance(value, int | float) else cell) or None for cell, value in each
             )
     elif format == "markdown":
         yield _markdown(head)
@@ -113,8 +114,10 @@ def print_rows(names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str
 def _cell(value: Cell, name: str, digits: int) -> str:
     if value is None:
         return ""
-    if not isinstance(value, float):
+    if isinstance(value, str | bool):
         return storable(str(value))
+    if isinstance(value, int):
+        return str(value).replace("-", "−")
     if _P_VALUE.search(name) and 0 <= value < 10.0**-digits:
         return f"< {10.0**-digits:.{digits}f}"
     text = f"{value:.{digits}f}"
