@@ -246,8 +246,8 @@ class Fit(FittedNetwork, Frozen):
         gap = f"objective {solution.objective:.4g}, duality gap {solution.duality_gap:.1e}, "
         gap = "" if math.isnan(solution.duality_gap) else gap
         facts = {
-            "Network": f"{solution.n_edges} of {self.network.n_pairs} possible edges ({', '.join(kinds)}) among "
-            f"{plural(self.network.n_nodes, 'column')}, {plural(self.data.n_observations, 'row')}",
+            "Network": f"{solution.n_edges} of {plural(self.network.n_pairs, 'possible edge')} ({', '.join(kinds)}) "
+            f"among {plural(self.network.n_nodes, 'column')}, {plural(self.data.n_observations, 'row')}",
             "Penalty": f"{alpha} ({self.chosen})",
         }
         if self.network.variables.has_covariates:

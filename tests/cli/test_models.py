@@ -455,9 +455,9 @@ def test_report_is_about_the_table_of_the_fit(tmp_path, folder, model, weighted)
     words = ["report", other, table, "--missing", "drop", "-o", tmp_path / "a.html"]
     assert "options of the fit" in data_error(*words, "--weights", "none")
     flipped = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
-    assert "ones in the fit" in data_error("report", model, flipped, "-o", tmp_path / "b.html")
+    assert "the share of '1' in" in data_error("report", model, flipped, "-o", tmp_path / "b.html")
     for kind in ("path", "check"):
-        assert "ones in the fit" in data_error("plot", kind, model, flipped, "-o", tmp_path / "c.png")
+        assert "the share of '1' in" in data_error("plot", kind, model, flipped, "-o", tmp_path / "c.png")
     run(*words, "--weights", "w")
 
 

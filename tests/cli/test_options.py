@@ -390,9 +390,9 @@ def test_a_single_column_says_where_the_others_are(tmp_path):
     table = write_csv(tmp_path / "t.csv", ["a", "w", "g"], rows)
     said = [data_error("fit", table, "--weights", "w", "--drop", "g")]
     said.append(data_error("compare", table, "--groups", "g", "--drop", "w"))
-    assert all("got 1 of the 3 in the file" in each and "--delimiter" not in each for each in said)
+    assert all("only 1 of the 3 in the file is left" in each and "--delimiter" not in each for each in said)
     lone = write_csv(tmp_path / "lone.csv", ["a|b"], [["1|0"], ["0|1"], ["1|1"]])
-    assert "got 1. Is --delimiter right?" in data_error("fit", lone, "--nominal", "#1", "--delimiter", ";")
+    assert "and the file has 1. Is --delimiter right?" in data_error("fit", lone, "--nominal", "#1", "--delimiter", ";")
 
 
 def test_groups_and_pairs_are_called_by_their_options(tmp_path):

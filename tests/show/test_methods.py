@@ -156,6 +156,12 @@ def test_regressions():
     assert "(logistic, adjacent-category logistic, multinomial logistic; Haslbeck & Waldorp, 2020)" in said
 
 
+def test_a_single_pair_is_one_possible_edge():
+    fit = Method().fit(np.tile([[0, 0], [1, 1], [0, 1], [1, 1], [0, 0]], (20, 1)))
+    assert "1 of 1 possible edge." in describe_fit(fit).text
+    assert fit.facts()["Network"].startswith("1 of 1 possible edge (")
+
+
 def test_one_of_something_is_singular():
     cells = chain(strength=4.0)[:, :2].astype(float)
     cells[3, 0] = np.nan

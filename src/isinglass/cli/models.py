@@ -148,9 +148,10 @@ class Loaded:
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"the fit had {fitted:.6g} rows (with weights), this table has {here:.6g}"
         elif not np.isclose(now[worst], before[worst], rtol=0, atol=1e-9):
-            what = "ones" if self.network.variables.is_binary else "of a category"
-            shares = f"{before[worst]:.2%} {what} in the fit, {now[worst]:.2%} here"
-            difference = f"{self.network.names[self.network.variables.column[worst]]!r} has {shares}"
+            column = int(self.network.variables.column[worst])
+            value = self.network.labels[column][worst - int(np.searchsorted(self.network.variables.column, column))]
+            shares = f"{before[worst]:.2%} in the fit, {now[worst]:.2%} here"
+            difference = f"the share of {value!r} in {self.network.names[column]!r} is {shares}"
         else:
             return
         remedy = "Read it with the options of the fit, such as --weights or --missing."

@@ -72,10 +72,11 @@ class Reading:
         if data.shape[1] < 2:
             layout = data.coding.layout
             width = (layout.width or 1) + (layout.id_column is not None)
-            rest = f" of the {width} in the file; the rest are left out, or hold row labels, weights or groups."
-            raise DataError(
-                "a network needs at least two columns; got 1" + (rest if width > 1 else ". Is --delimiter right?")
+            rest = (
+                f"only 1 of the {width} in the file is left: the others are dropped, or hold labels, weights or groups."
             )
+            got = rest if width > 1 else "the file has 1. Is --delimiter right?"
+            raise DataError(f"A network needs at least two columns, and {got}")
         return data
 
     def read(self, console: Console, table: str) -> Table:

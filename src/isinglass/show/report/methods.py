@@ -253,7 +253,7 @@ DECISIONS: dict[Reason, Callable[[Fit, TwoStageRecord, str], Iterator[str]]] = {
 
 def _fit_findings(fit: Fit) -> Iterator[str]:
     """Say how many edges there are, and what is known of their errors."""
-    yield f"The network has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges."
+    yield f"The network has {fit.solution.n_edges} of {plural(fit.network.n_pairs, 'possible edge')}."
     if fit.refits is not None and np.isfinite(fit.refits.edge_errors).any():
         is_pooled = fit.missing is not None and fit.missing.edge_information is not None
         pooled = f", pooled over imputations by Rubin's rules {cite('imputation')}" if is_pooled else ""
