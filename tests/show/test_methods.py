@@ -93,7 +93,7 @@ def check_everywhere(fit, text):
     for kind in set(fit.network.kinds):
         assert f"{fit.network.kinds.count(kind)} {kind} variable" in text
     assert ("Ising" in text.split(".")[0]) == (set(fit.network.kinds) == {"binary"})
-    assert f"has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges" in text
+    assert f"has {fit.solution.n_edges} of {fit.network.n_pairs} possible edge" in text
     assert ("reached the optimum" in text) == fit.solution.converged
     assert ("Standard errors" in text) == (fit.refits is not None and np.isfinite(fit.refits.edge_errors).any())
     assert ("missing cells" in text) == (fit.missing is not None)
@@ -109,7 +109,7 @@ def check_everywhere(fit, text):
     listed = citation(fit).split("\n")[1:]
     assert len(set(cited)) == len(listed)
     assert all(any(author.split()[0] in line and f"({year})" in line for line in listed) for author, year in cited)
-    if not np.isnan(fit.solution.alpha) and "(α = " in text.rpartition("possible edges")[0]:
+    if not np.isnan(fit.solution.alpha) and "(α = " in text.rpartition("possible edge")[0]:
         alphas = [float(found) for found in re.findall(r"α = ([\d.e-]+)", text)]
         assert any(alpha == pytest.approx(fit.solution.alpha, rel=1e-3) for alpha in alphas)
 
