@@ -129,6 +129,17 @@ def test_chains_that_disagree_are_reported():
     assert ((found > 0.2) & (found < 0.8)).all()  # of four chains, one begins at zeros and one at ones
 
 
+def test_errors_of_a_few_hundredths_are_reported(monkeypatch):
+    drawn = np.triu(np.random.default_rng(0).normal(0.0, 0.6, (20, 20)), 1)
+    couplings = drawn + drawn.T
+    dense = Network.from_couplings(couplings, -couplings.sum(axis=0) / 2)
+    row, gone = np.zeros((1, 20), np.uint8), np.arange(20)[None] > 0
+    with pytest.warns(MixingWarning, match=r"standard errors are up to 0\.0"):
+        found = category_probabilities(row, gone, dense)
+    monkeypatch.setattr(marginals, "MOST_STATES", 2**20)
+    assert np.abs(found - category_probabilities(row, gone, dense)).max() > 0.02
+
+
 @pytest.mark.parametrize("is_drawn", [False, True])
 def test_observed_cells_are_predicted_without_their_value(monkeypatch, is_drawn):
     """A missing neighbor with a coupling of 8 tells nothing about the cell, drawn or summed over."""

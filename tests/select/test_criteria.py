@@ -39,6 +39,12 @@ def test_every_method_gets_a_row(table):
     assert by_default["criterion"].tolist() == ["two-stage", "EBIC", "relaxed EBIC", "CV best", "CV 1se"]
 
 
+@pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")
+def test_the_default_criteria_have_the_folds_of_the_comparison(table):
+    found = compare_criteria(table[:8], n_folds=3)
+    assert len(found["criterion"]) == 5
+
+
 def test_weights_count_rows(table):
     weight = np.arange(len(table)) % 3
     repeated = np.repeat(table, weight, axis=0)

@@ -27,7 +27,7 @@ MOST_STATES = 2**14
 """Entries of a table up to which components are summed over."""
 N_CHAINS, N_DRAWS, BURN_IN = 4, 100, 20
 """Chains for a row with a larger component, sweeps of each, and sweeps before these."""
-MOST_ERROR = 0.1
+MOST_ERROR = 0.03
 """Standard error of a probability, from how far the chains differ, that is reported."""
 _ROWS_AT_ONCE = 4096
 _ENTRIES_AT_ONCE = 2**21  # of all tables of one step of an elimination: 16 MB, of which a few are needed at a time

@@ -22,18 +22,21 @@ from isinglass.select.task import Task
 from isinglass.select.two_stage import TwoStage
 from isinglass.text_tables import Columns
 
-CRITERIA: dict[str, MethodLike] = {
-    "two-stage": TwoStage(),
-    "EBIC": EBIC(),
-    "relaxed EBIC": EBIC(relaxed=True),
-    "CV best": CrossValidation(),
-    "CV 1se": CrossValidation(rule="1se"),
-}
+
+def _default(n_folds: int) -> dict[str, MethodLike]:
+    """Return the criteria that are compared by default."""
+    return {
+        "two-stage": TwoStage(),
+        "EBIC": EBIC(),
+        "relaxed EBIC": EBIC(relaxed=True),
+        "CV best": CrossValidation(n_folds=n_folds),
+        "CV 1se": CrossValidation(n_folds=n_folds, rule="1se"),
+    }
 
 
 def compare_criteria(
     X: TableLike,
-    methods: Mapping[str, MethodLike] = CRITERIA,
+    methods: Mapping[str, MethodLike] | None = None,
     *,
     gamma: float = 0.25,
     n_folds: int = 10,
@@ -51,13 +54,13 @@ def compare_criteria(
     ----------
     X : array-like of shape (n_samples, n_features)
         A 0/1 or categorical table, or anything that is read as one.
-    methods : mapping from str to Method, selector, estimator or float
+    methods : mapping from str to Method, selector, estimator or float, optional
         The criteria by name, by default two-stage, EBIC, relaxed EBIC and cross-validation with both rules; a number is
         a penalty that was chosen elsewhere.
     gamma : float, default 0.25
         Of the column ``ebic``.
     n_folds, random_state
-        Folds of the column ``held_out``, as for `CrossValidation`.
+        Folds of the column ``held_out``, as for `CrossValidation`; those of the default criteria are as many.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
     run : Run, optional
@@ -75,6 +78,7 @@ def compare_criteria(
     """
     run.refuse_time_limit()
     table = as_table(X, sample_weight).without_holes().counted()
+    methods = _default(n_folds) if methods is None else methods
     chosen = [
         (method, method.choose(table, run=run.replace(checkpoint=None))) for method in map(as_method, methods.values())
     ]

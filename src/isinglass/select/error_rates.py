@@ -32,7 +32,7 @@ from isinglass.select.sandwich import sandwich_errors
 from isinglass.text_tables import Columns
 
 LEAST_ROWS = 5
-"""Rows per parameter of a column's regression: with fewer the tests find little, and were not measured."""
+"""Rows per parameter of a column's regression: with fewer rows the tests have little power and were not evaluated."""
 LEAST_EXPECTED = 5.0
 """Rows in which two columns would both not have their most frequent value if they were independent: with fewer, Wald's
 test finds too much."""
@@ -46,7 +46,7 @@ class EdgeTests(Frozen):
     #: the pairs that were tested: of columns that are no covariates, with enough rows in which both are rare
     pair_index: NDArray[np.int32]
     values: FloatArray  #: couplings in the complete network; norms where a pair has more parameters
-    errors: FloatArray  #: their standard errors; NaN where an estimate is infinite
+    errors: FloatArray  #: their standard errors; NaN where an estimate is infinite or exactly zero
     p_values: FloatArray  #: of Wald's test; 1 where an estimate is infinite
     q_values: FloatArray  #: the smallest false discovery rate at which the pair is found
 

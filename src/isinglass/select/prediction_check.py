@@ -21,7 +21,7 @@ from isinglass.select.task import Task
 from isinglass.selection_records import Reason
 
 LASSO, REWEIGHTED, GENTLE = 0, 1, 2
-"""Numbers of the stages: stage 1, stage 2 with full weights, and with gentle ones, tried if full ones predict badly."""
+"""Numbers of the stages: stage 1, stage 2 with full weights, and with gentle ones if the full ones predict poorly."""
 GENTLE_EXPONENT = 0.5
 """Exponent of the gentle weights."""
 CLEARLY = 0.5
