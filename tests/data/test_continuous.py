@@ -354,6 +354,18 @@ def test_steps_that_do_not_occur_have_no_part_in_predictions():
     assert (fit.predict_interval(table, 0.9)[:, 1, 1] < 10).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("numbers", [[2**60 + k for k in range(4)], [0.3, 0.1 + 0.2, 0.3000000000000001]])
+def test_numbers_that_differ_by_rounding_alone_are_refused(numbers):
+    table = pd.DataFrame({"a": numbers * 12, "b": [0, 1] * (6 * len(numbers))})
+    for options in ({"kinds": {"a": "continuous"}}, {"scores": {"a": "normal"}}):
+        with pytest.raises(DataError, match=r"'a' must hold numbers that differ by more than rounding to be contin"):
+            as_table(table, **options)
+    if isinstance(numbers[0], int):
+        with pytest.raises(DataError, match="'a' must hold multiples of one step"):
+            as_table(table, kinds={"a": "ordinal"})
+
+
 def test_numbers_that_come_as_text_stay_as_they_are():
     table = frame()[["a", "b"]]
     fit = IsingNetwork(kinds="continuous").fit(table)

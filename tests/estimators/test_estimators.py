@@ -597,6 +597,8 @@ def test_summary_repr_plot_and_report(tmp_path):
     assert "IsingLasso" in net._repr_html_()
     net.fit(FRAME)
     assert repr(net) == f"IsingLasso(), fitted: {net.network_.n_edges} edges among 6 columns, converged"
+    pair = IsingLasso(1e-3).fit(np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0))
+    assert "fitted: 1 edge among 2 columns" in repr(pair)
     lines = net.summary(3).splitlines()
     assert lines[0].startswith(f"Network: {net.network_.n_edges} of 15 possible edges")
     assert lines[4].split()[:3] == ["source", "target", "coupling"]

@@ -73,7 +73,7 @@ _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4
 def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
 
-    Sure are -9 below 0 to 4 and 99 above 1 to 5; doubtful is 9 above 1 to 5, unless the scale has two points.
+    Certain: -9 below 0 to 4, 99 above 1 to 5; doubtful: 9 above 1 to 5, unless the scale has two points.
 
     Examples
     --------

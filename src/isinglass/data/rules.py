@@ -210,7 +210,15 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
         raise DataError(
             f"{spec.where} must hold numbers whose differences are finite; got {show_values(set(numbers))}."
         )
-    return normal_steps(values) if spec.scores == "normal" else equal_steps(values, is_fine=spec.is_covariate)
+    if np.ptp(values) > 0:
+        try:
+            return normal_steps(values) if spec.scores == "normal" else equal_steps(values, is_fine=spec.is_covariate)
+        except DataError:  # steps that are not apart
+            pass
+    raise DataError(
+        f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
+        f"{show_values(set(numbers))}. Subtract a number near them, or leave the column out ({DROP})."
+    )
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,10 @@ def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | N
 def steps_of(values: Sequence[Value], where: str) -> list[float]:
     """Return numbers as steps from the smallest, in units of the largest step that all are multiples of."""
     above = np.array([float(value) for value in values]) - float(values[0])
-    whole = whole_steps(above, _RELATIVE_ROUNDING * float(above[1])) if len(above) > 1 else (above, 1.0)
+    if len(above) == 1:
+        return [0.0]
+    are_apart = bool((np.diff(above) > 0.0).all())  # as floats
+    whole = whole_steps(above, _RELATIVE_ROUNDING * float(above[1])) if are_apart else None
     if whole is None:
         raise DataError(
             f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "

@@ -22,7 +22,7 @@ from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
 from isinglass.data.parts import is_read
 from isinglass.data.table import Kinds
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, plural, setting
 from isinglass.evaluate.prediction import fill_most_probable
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
@@ -284,7 +284,8 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         if "fit_" not in vars(self):
             return text
         state = "converged" if self.converged_ else "NOT converged"
-        return f"{text}, fitted: {self.network_.n_edges} edges among {self.network_.n_nodes} columns, {state}"
+        edges, columns = plural(self.network_.n_edges, "edge"), plural(self.network_.n_nodes, "column")
+        return f"{text}, fitted: {edges} among {columns}, {state}"
 
     def _repr_html_(self) -> str:
         settings: str = estimator_html_repr(self)
