@@ -3,6 +3,7 @@
 import numpy as np
 import objectives as objective
 import pytest
+import slow_objective
 
 from isinglass import Network, Solution, as_table, ising_path, simulate
 from isinglass._core import Problem
@@ -66,6 +67,18 @@ def test_a_start_of_nearly_deterministic_columns_has_its_fields():
     assert again.converged
     assert again.n_iter <= 2
     np.testing.assert_allclose(again.objective, solution.objective, rtol=1e-6)
+
+
+def test_columns_whose_pairs_are_all_forbidden_have_fields_of_their_own():
+    table = make("ordinal")
+    p = table.shape[1]
+    start = ising_path(table, [ALPHAS[-1]])[0]
+    omega = np.ones((p, p))
+    omega[0, 1:] = omega[1:, 0] = np.inf
+    cold, warm = (ising_path(table, [0.05], penalty_weights=omega, start=each)[0] for each in (None, start))
+    np.testing.assert_allclose(warm.network.fields, cold.network.fields, atol=1e-6)
+    judge = slow_objective.of(table, penalty_weights=omega)
+    assert judge.value(warm.network, 0.05) == pytest.approx(warm.objective, rel=1e-12)
 
 
 def test_a_network_that_is_wrong_changes_nothing():

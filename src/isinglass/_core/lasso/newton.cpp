@@ -96,10 +96,15 @@ void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& va
     needed_ = 1;
     adopted_ = {{-1, -1}};  // no set: this one has other values
     adopt({});
-    if (rows_.has_categories())
+    if (rows_.has_categories()) {
         rows_.set_category_fields(set_.first_node(), fields);
-    else
+        std::vector<int> isolated;  // the fields of nodes without edges follow from the table
+        for (int node = 0; node < set_.n_nodes(); ++node)
+            if (point_.is_isolated[node]) isolated.push_back(node);
+        reset_nodes(isolated);
+    } else {
         for (int node : set_.nodes()) point_.fields[node] = fields[node];
+    }
     rebuild(set_.nodes());
     is_whole_ = was_whole;
 }
