@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -37,6 +36,8 @@ def take_column(X: TableLike, labels: ArrayLike | str | None, argument: str) -> 
         return X, labels
     if isinstance(X, Table) and labels in X.labels:
         return X, X.labels[labels]
+    import narwhals as nw
+
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or labels not in frame.columns:
         raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", labels)
