@@ -46,13 +46,13 @@ constexpr double SLOW_STEP = 0.2;             // share of the residual left by a
 constexpr double SUFFICIENT_DECREASE = 1e-4;  // share of the predicted decrease (Armijo)
 constexpr double OBJECTIVE_ROUNDING = 1e-14;  // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;              // of a step until the curvature is majorized
-constexpr int SLOW_STEPS = 6;             // without progress until second derivatives in double precision are tried ...
-constexpr size_t MAX_PRECISE = 400;       // ... on a face of at most so many coefficients
-constexpr double MAX_PRECISE_MOVE = 8;    // of a predictor of 0 and 1, in such a step
+constexpr int SLOW_STEPS = 6;           // without progress until second derivatives in double precision are tried ...
+constexpr size_t MAX_PRECISE = 400;     // ... on a face of at most so many coefficients
+constexpr double MAX_PRECISE_MOVE = 8;  // of a predictor of 0 and 1, in such a step
 // Such a step of a coefficient, in units of the largest one: beyond, the matrix is singular.
 constexpr double LONGEST_PRECISE = 100;
-constexpr double LONGEST_FIELD_STEP = 4;  // of a field, before a certificate
-constexpr int MAX_POLISH = 50;            // Newton steps on fields and free edges before a certificate
+constexpr double LONGEST_FIELD_STEP = 4;    // of a field, before a certificate
+constexpr int MAX_POLISH = 50;              // Newton steps on fields and free edges before a certificate
 constexpr double PROJECTION_ROUNDINGS = 8;  // of a block's norm, up to which its predictors are not computed afresh
 }  // namespace newton
 
@@ -157,10 +157,10 @@ constexpr double PER_COEFFICIENT = 260;  // of a group: itself, its gradient, tw
 }  // namespace memory
 
 namespace fields {
-constexpr int MAX_STEPS = 40;            // of Newton's method on the fields of a node
-constexpr int MAX_SLOW_STEPS = 4;        // in a row that do not halve the slopes: categories are then balanced first ...
-constexpr int MAX_BALANCED = 4;          // ... and Newton's method begins again, so often (measured)
-constexpr double LONGEST_STEP = 4;       // of a field
+constexpr int MAX_STEPS = 40;       // of Newton's method on the fields of a node
+constexpr int MAX_SLOW_STEPS = 4;   // in a row that do not halve the slopes: categories are then balanced first ...
+constexpr int MAX_BALANCED = 4;     // ... and Newton's method begins again, so often (measured)
+constexpr double LONGEST_STEP = 4;  // of a field
 constexpr double SHORTEST_SHARE = 1e-6;  // of a step
 constexpr double BETTER = 1e-9;          // share of the loss by which other fields must be better to start from them
 constexpr double ROUNDED = 1e-9;         // relative slopes below which a step that gains no digit ends it

@@ -52,7 +52,8 @@ def sandwich_errors(support: Support, network: Network, table: AnyTable, *, near
     if values is not start:
         network = support.build(values)
     half = inverse @ sums.outer
-    variances = np.where(is_known, np.einsum("ij,ij->i", half, inverse), np.nan)
+    variances = np.einsum("ij,ij->i", half, inverse)
+    variances = np.where(is_known & (variances > 0.0), variances, np.nan)  # below: rounding of a singular matrix
     edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
     chi2 = (theta / edges) ** 2
     for edge, _, _ in support.wide_pairs:
@@ -112,7 +113,7 @@ def _which_are_finite(
     ridge = _tiny(support, sums)
     inverse, after = _invert(support, sums.hessian, ridge)
     stays = (after >= LEAST_LEFT * before) & (before >= LEAST_LEFT * after)
-    return values, sums, inverse, stays & (after > 100.0 * ridge) & is_whole  # what is left is not the ridge alone
+    return values, sums, inverse, stays & (after > 100.0 * ridge) & is_whole  # more is left than the ridge
 
 
 def _tiny(support: Support, sums: LossSums) -> FloatArray:
