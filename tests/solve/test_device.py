@@ -132,7 +132,8 @@ def test_the_solver_finds_the_same_optima_on_a_device(kind, device, has_triton, 
         np.testing.assert_allclose(one.values, whole.values, atol=1e-5)
         assert one.objective == pytest.approx(whole.objective, rel=1e-8)
         assert one.values.tobytes() == again.values.tobytes()
-        assert whole.certified_zeros - 3 <= one.certified_zeros <= p * (p - 1) // 2 - len(one.values)
+        # The last gap may be several times larger, and with it the radius of what is certified.
+        assert 0.99 * whole.certified_zeros <= one.certified_zeros <= p * (p - 1) // 2 - len(one.values)
 
 
 def test_little_room_means_smaller_blocks_and_the_same_answers(monkeypatch):

@@ -165,8 +165,8 @@ void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
 // they are better.
 void CategoryRows::choose_fields(int node, bool has_neighbors, int worker) {
     const std::vector<double>& share = state_.columns[node].share;
-    std::vector<double> null;
-    for (double part : share) null.push_back(std::log(part / share[0]));
+    std::vector<double> null(share.size());
+    for (size_t k = 0; k < null.size(); ++k) null[k] = std::log(share[k] / share[0]);
     std::vector<double>& fields = state_.fields[node];
     const bool is_known = has_neighbors && !fields.empty() && state_.columns[node].is_modelled;
     const double of_known = is_known ? loss(node).pass(node, worker).loss : 0;
