@@ -229,6 +229,17 @@ def test_a_hostile_file_is_text(visit, tmp_path):
     assert page.inner_text("#problem")
 
 
+def test_a_file_may_be_chosen_before_the_page_knows_the_state(visit, tabs, votes):
+    kept = []
+    tabs.context.route("**/state/*", lambda route: kept.append(route), times=1)  # it is answered below
+    page = visit()
+    page.set_input_files("#file", {"name": "early.csv", "mimeType": "text/plain", "buffer": votes.read_bytes()})
+    page.wait_for_function("() => document.getElementById('busy').textContent.startsWith('Sending')")
+    kept[0].continue_()
+    page.wait_for_function("() => document.getElementById('file-name').textContent === 'early.csv'")
+    page.wait_for_selector("#rows tr")
+
+
 def test_a_job_is_stopped(visit, votes):
     page = visit()
     give(page, votes, "stop.csv")

@@ -46,7 +46,7 @@ function complain(text) {
 }
 
 async function upload(file) {
-  if (file.size > state.most_bytes) {
+  if (state && file.size > state.most_bytes) { // before the first state has come, the server refuses it
     complain(`${file.name} is larger than ${Math.round(state.most_bytes / 2 ** 30)} GB. Use the command line for it.`);
     return;
   }
