@@ -141,9 +141,10 @@ class FittedNetwork:
     def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, in the values of the table.
 
-        For a continuous column, the mean of the numbers that stand for its steps, weighted by their probabilities. If
-        two values are equally probable, the first. As in `impute`, categories and steps that do not occur in the table
-        of the fit are left out. For a table in parts: a list, one array per part.
+        For a continuous column, the expected number: the means of the numbers in its steps in the table of the fit,
+        weighted by the probabilities of the steps. If two values are equally probable, the first. As in `impute`,
+        categories and steps that do not occur in the table of the fit are left out. For a table in parts: a list, one
+        array per part.
         """
         found, variables, occurs = self.predict_proba(X), self._record.network.variables, self._record.occurs
 
@@ -153,7 +154,7 @@ class FittedNetwork:
         if not variables.is_binary:
             chance = among_occurring(list(found), variables, occurs)
             best = label(np.column_stack([P.argmax(axis=1) for P in chance]))
-            return put_numbers(best, expected_values(chance, variables)) if len(variables.continuous) else best
+            return put_numbers(best, expected_values(chance, self._record.coding.columns))
         if isinstance(found, list):
             return [label((part > 0.5).astype(np.uint8)) for part in found]
         return label((found > 0.5).astype(np.uint8))
@@ -161,14 +162,15 @@ class FittedNetwork:
     def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
         """Return prediction intervals of probability ``level`` for the cells of continuous columns.
 
-        The central interval given the rest of the row, with equal probability below and above it, in the units of the
-        table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
+        Given the rest of the row, at most half of the remaining probability is below the interval, and at most half
+        above. Its ends are numbers of the table of the fit: the smallest, a quartile or the largest of a step. Shape
+        (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
         table, record = self._open(X, missing=self._record.every_row).whole(), self._record
         variables = record.network.variables
         chance = category_probabilities(np.asarray(table), table.holes, record.network, record.occurs)
         parts = among_occurring([part.T for part in variables.split(chance)], variables, record.occurs)
-        return central_intervals(parts, variables, level)
+        return central_intervals(parts, record.coding.columns, level)
 
     def impute(
         self,
@@ -211,9 +213,9 @@ class FittedNetwork:
         if probabilities and method == "gibbs":
             raise ArgumentError("probabilities", 'must be False with method="gibbs", which draws cells', probabilities)
         table, record = self._open(X, missing="impute").whole(), self._record
-        asked = table, record.network, record.occurs
+        asked = table, record.network, record.occurs, record.coding.columns
         if probabilities:
-            cells = fill_probabilities(*asked)
+            cells = fill_probabilities(*asked[:3])
         elif method == "gibbs":
             cells = fill_drawn(*asked, n_sweeps=n_sweeps, random_state=random_state)
         else:

@@ -292,7 +292,10 @@ def test_weights_leave_the_grid_alone_and_count_in_everything_else(kind):
     kinds = dict.fromkeys("abc", "continuous")
     weighted = as_table(data, weight, weight_kind=kind, kinds=kinds)
     plain = as_table(data, kinds=kinds)
-    assert weighted.coding == plain.coding
+    for ours, theirs in list(zip(weighted.coding.columns, plain.coding.columns, strict=True))[:3]:
+        for name in ("bounds", "values", "scores", "ends", "beyond"):
+            assert getattr(ours, name) == getattr(theirs, name)
+        assert ours.means != theirs.means
     fit = IsingNetwork().fit(weighted)
     if kind == "counts":
         again = IsingNetwork().fit(plain[np.repeat(np.arange(200), 2)])
@@ -346,11 +349,8 @@ def test_steps_that_do_not_occur_have_no_part_in_predictions():
     holed.loc[3:30, "b"] = np.nan
     np.testing.assert_allclose(fit.impute(holed).loc[3:30, "b"], found[3:31, 1], rtol=1e-9)
     # without neighbors the rows of each step decide alone
-    rule = fit.coding_.columns[1]
     assert fit.network_.n_edges == 0
-    np.testing.assert_allclose(
-        found[:, 1], np.array(rule.values)[rule.convert(table["b"].to_numpy())].mean(), rtol=1e-6
-    )
+    np.testing.assert_allclose(found[:, 1], table["b"].mean(), rtol=1e-6)
     assert (fit.predict_interval(table, 0.9)[:, 1, 1] < 10).all()
 
 
@@ -394,3 +394,44 @@ def test_dropped_rows_do_not_shape_the_grid(scores):
     assert np.array_equal(dropped.codes, before.codes)
     with pytest.warns(MeaningWarning, match=f"read as continuous .*{before.coding.columns[1].in_words}"):
         as_table(table, missing="drop")
+
+
+@pytest.mark.parametrize("steps", [equal_steps, normal_steps])
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_know_the_weighted_mean_and_quartiles_of_their_numbers(steps, seed):
+    rng = np.random.default_rng(seed)
+    numbers = [rng.exponential(size=300), rng.integers(0, 400, 300) + 0.0, rng.poisson(0.4, 300) * 7.3, GAUSS][seed]
+    weight = rng.integers(0, 3, len(numbers)) + 0.0
+    weight[numbers == numbers.max()] = 0.0  # a step may have rows without weight only
+    for weights in (None, weight, weight / 4):
+        rule = steps(numbers, weights)
+        codes, times = rule.convert(numbers), (np.ones(len(numbers)) if weights is None else weight).astype(int)
+        for k in set(codes.tolist()):
+            there = np.sort(
+                numbers[codes == k] if not times[codes == k].any() else np.repeat(numbers, times * (codes == k))
+            )
+            assert rule.means[k] == pytest.approx(there.mean(), rel=1e-12, abs=1e-12)
+            quartiles = np.quantile(there, [0.25, 0.5, 0.75, 1.0], method="inverted_cdf")
+            assert rule.quartiles[k] == (numbers[codes == k].min(), *quartiles)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_numbers_at_the_lower_end_of_a_step_are_predicted_by_their_mean(weighted, tmp_path):
+    rng = np.random.default_rng(3)
+    attempts = np.where(rng.random(400) < 0.6, 0, rng.exponential(40.0, 400).round())  # most are 0, steps are wide
+    table = pd.DataFrame({"attempts": attempts, "age": rng.normal(50.0, 10.0, 400)})
+    weight = np.where(attempts > 0, 0.5, 2.0) if weighted else None
+    fit = IsingNetwork(kinds="continuous").fit(table, sample_weight=weight)
+    assert fit.network_.n_edges == 0
+    mean = np.average(attempts, weights=weight)
+    holed = table.assign(attempts=table["attempts"].mask(table.index < 9))
+    save(fit, tmp_path / "fit.npz")
+    for model in (fit, load(tmp_path / "fit.npz")):
+        np.testing.assert_allclose(model.predict(table)[:, 0], mean, rtol=1e-6)
+        np.testing.assert_allclose(model.impute(holed)["attempts"][:9], mean, rtol=1e-6)
+        low, high = model.predict_interval(table, 0.9)[0, 0]
+        share = [np.average(there, weights=weight) for there in (attempts < low, attempts > high)]
+        assert max(share) <= 0.05
+        assert {low, high} <= set(attempts)
+    drawn = fit.impute(holed, method="gibbs", random_state=0)["attempts"][:9]
+    assert set(drawn) <= set(fit.coding_.columns[0].means)

@@ -16,7 +16,7 @@ from isinglass.errors import DataError
 
 if TYPE_CHECKING:
     from isinglass.arrays import Mask
-    from isinglass.data import Table
+    from isinglass.data import Coding, Table
     from isinglass.fit import Fit
     from isinglass.network import Network
     from isinglass.results import Path
@@ -59,6 +59,13 @@ class Loaded:
     def occurs(self) -> Mask | None:
         """Which categories occur in the table of the fit; None where there is no fit."""
         return None if self.fit is None else self.fit.occurs
+
+    @property
+    def coding(self) -> Coding:
+        """How the table of the fit was read; the categories of the network where there is no fit."""
+        from isinglass.data.coding import Coding
+
+        return Coding.of(self.network.variables) if self.fit is None else self.fit.coding
 
     def describe(self) -> dict[str, str]:
         """Say in words how the model was fitted."""
@@ -115,9 +122,7 @@ class Loaded:
         Columns are found by their names, and others are ignored. ``instead`` is what holds in place of what the fit
         did.
         """
-        from isinglass.data.coding import Coding
-
-        known = {"encode": Coding.of(self.network.variables)} if self.fit is None else self.fit.reading_again()
+        known = {"encode": self.coding} if self.fit is None else self.fit.reading_again()
         if "weights" in reading.said:  # also where it says that there are none
             known = {**known, "encode": known["encode"].without_weights()}
         return reading.with_defaults(**{**known, **instead})

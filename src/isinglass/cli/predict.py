@@ -20,10 +20,9 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isinglass.arrays import FloatArray, Mask
+    from isinglass.arrays import FloatArray
     from isinglass.data import Table
     from isinglass.fitted import Cells, Floats
-    from isinglass.variables import Variables
 
 LEVEL = 0.95
 """Probability of the intervals of continuous cells."""
@@ -77,7 +76,8 @@ def predict(
         facts["Score"], text, record = _score(loaded, data)
     elif impute:
         facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
-        text, record = _cells(loaded, data, fill_most_probable(data, loaded.network, loaded.occurs))
+        filled = fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns)
+        text, record = _cells(loaded, data, filled)
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         facts["Predicted"] = f"a probability{numbers} for every cell"
@@ -123,7 +123,7 @@ def _write_tables(
     )
     with folder.filling(facts) as here, console.progress("Drawing"):
         for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
-            cells = fill_drawn(data, loaded.network, loaded.occurs, random_state=draws)
+            cells = fill_drawn(data, loaded.network, loaded.occurs, loaded.coding.columns, random_state=draws)
             text, _ = _cells(loaded, data, cells)
             (here / name).write_text(text, encoding="utf-8")
     console.say_facts({**facts, "Wrote": folder.summary})
@@ -136,7 +136,7 @@ def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, Jso
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
     names = list(loaded.network.names)
     if isinstance(cells, list):
-        names, filled = _spread(loaded.network.variables, cells, loaded.occurs)
+        names, filled = _spread(loaded, cells)
     else:
         filled = cells
     labels, rows = row_labels(data), filled.tolist()
@@ -146,7 +146,7 @@ def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, Jso
     return csv_text(names, rows), record
 
 
-def _spread(variables: Variables, chance: Sequence[FloatArray], occurs: Mask | None) -> tuple[list[str], FloatArray]:
+def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
     """Return a column for each category, party=red, and for a continuous column three: the mean and an interval.
 
     An underscore is appended to a name that the table or the prediction has already.
@@ -155,8 +155,9 @@ def _spread(variables: Variables, chance: Sequence[FloatArray], occurs: Mask | N
 
     from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values
 
-    likely = among_occurring(chance, variables, occurs)
-    means, intervals = expected_values(likely, variables), central_intervals(likely, variables, LEVEL)
+    variables, rules = loaded.network.variables, loaded.coding.columns
+    likely = among_occurring(chance, variables, loaded.occurs)
+    means, intervals = expected_values(likely, rules), central_intervals(likely, rules, LEVEL)
     names: list[str] = []
     columns, taken = [], {*variables.names}
     for s, name in enumerate(variables.names):

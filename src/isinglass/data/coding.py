@@ -200,8 +200,10 @@ class Steps(_Rule):
     """A continuous column: numbers stand for the steps of a grid, those beyond its ends for the first and the last."""
 
     bounds: tuple[float, ...]  # between two steps, ascending; a number on one belongs to the step above
-    values: tuple[float, ...]  # the number that stands for each step
+    values: tuple[float, ...]  # the middle of each step
     scores: tuple[float, ...]  # of each step, in standard deviations of the column that the grid was made for
+    means: tuple[float, ...]  # of the numbers in each step of that column, with the weights of the rows
+    quartiles: tuple[tuple[float, ...], ...]  # of these numbers: smallest, three quartiles, largest
     ends: tuple[float, float] = (-math.inf, math.inf)  # where the first step begins and the last one ends
     beyond: tuple[int, int] = (0, 0)  # rows below and above the ends, of that column
     is_normal: bool = False  # whether the scores are normal ones: quantiles of the ranks
@@ -214,11 +216,29 @@ class Steps(_Rule):
         for points in (self.bounds, self.values, self.scores):
             ascending = all(a < b for a, b in pairwise(points)) and all(map(math.isfinite, points))
             require(ascending, "The steps of a continuous column are finite numbers in ascending order.")
+        fits = len(self.means) == len(self.quartiles) == q and all(
+            len(five) == 5
+            and five[0] <= mean <= five[-1]
+            and list(five) == sorted(five)
+            and all(map(math.isfinite, five))
+            for mean, five in zip(self.means, self.quartiles, strict=True)
+        )
+        require(fits, "Every step of a continuous column has a mean, between the smallest and the largest number.")
 
     @classmethod
     def around(cls, values: Sequence[float], scores: tuple[float, ...]) -> Steps:
-        """Return the rule by which numbers belong to the nearest of the values that stand for the steps."""
-        return cls(tuple((a + b) / 2 for a, b in pairwise(values)), tuple(values), scores)
+        """Return the rule by which numbers belong to the nearest of the values that stand for the steps.
+
+        Nothing is known of the numbers within a step: they are taken to be evenly spread, or the value itself where the
+        values are all whole numbers from the first to the last.
+        """
+        bounds = tuple((a + b) / 2 for a, b in pairwise(values))
+        ends = (2 * values[0] - bounds[0], *bounds, 2 * values[-1] - bounds[-1])
+        if all(isinstance(value, int) for value in values) and values[-1] - values[0] == len(values) - 1:
+            quartiles = tuple((float(value),) * 5 for value in values)
+        else:
+            quartiles = tuple(tuple(np.linspace(a, b, 5).tolist()) for a, b in pairwise(ends))
+        return cls(bounds, tuple(values), scores, tuple(map(float, values)), quartiles)
 
     @property
     def n_categories(self) -> int:

@@ -10,6 +10,8 @@ import numpy as np
 from isinglass.data.coding import Steps
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from isinglass.arrays import FloatArray
 
 LEAST_STEPS, MOST_STEPS = 16, 32
@@ -40,63 +42,87 @@ def n_steps(n_rows: int) -> int:
     return int(min(max(round(2.0 * n_rows ** (1 / 3)), LEAST_STEPS), MOST_STEPS))
 
 
-def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
-    """Return a grid of equal steps for at least three different numbers.
+def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fine: bool = False) -> Steps:
+    """Return a grid of equal steps for at least three different numbers, of rows with these weights.
 
     It reaches from the 0.5 % quantile to the 99.5 % quantile, or to the extreme numbers if they are within one step.
     Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end to
     the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be, to the
-    smallest and the largest number unless steps would be wide.
+    smallest and the largest number unless steps would be wide. Weights only matter for the numbers within a step.
 
     Examples
     --------
-    >>> equal_steps(np.array([0.0, 1.0, 1.0, 2.0, 5.0])).values
-    (0, 1, 2, 3, 4, 5)
+    >>> steps = equal_steps(np.array([0.0, 1.0, 1.0, 2.0, 5.0]))
+    >>> steps.values, equal_steps(np.array([0.0, 0.0, 0.0, 3.0, 98.0, 99.0])).means[:2]
+    ((0, 1, 2, 3, 4, 5), (0.75, 10.0))
     """
-    most_kept = FINE_STEPS if is_fine else MOST_KEPT
-    ordered = np.sort(numbers)
+    ordered, weight = _sort(numbers, weight)
+    unit = _unit(ordered)
+    most, most_kept = (FINE_STEPS, FINE_STEPS) if is_fine else (n_steps(len(ordered)), MOST_KEPT)
+    low, high = _ends(ordered, most, is_fine=is_fine)
+    if unit is None:
+        edges, values, spread = _split_evenly(low, high, most)
+    else:
+        if (ordered[-1] - ordered[0]) / unit < most_kept or high - low < 2 * unit:
+            low, high = float(ordered[0]), float(ordered[-1])
+        edges, values, spread = _group_multiples(low, high, unit, most, most_kept)
+    codes = np.searchsorted(edges[1:-1], ordered, side="right")
+    sd = float(codes.std())
+    whole = all(float(value).is_integer() for value in values)
+    evenly = values[:, None] + spread * np.linspace(-0.5, 0.5, 5)
+    means, quartiles = _describe(ordered, weight, codes, evenly)
+    return Steps(
+        bounds=tuple(edges[1:-1].tolist()),
+        values=tuple(int(value) if whole else float(value) for value in values),
+        scores=tuple(k / sd for k in range(len(values))),
+        means=means,
+        quartiles=quartiles,
+        ends=(float(edges[0]), float(edges[-1])),
+        beyond=(int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())),
+    )
+
+
+def _sort(numbers: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return numbers in ascending order, and the weights of their rows."""
+    order = np.argsort(numbers, kind="stable")
+    return numbers[order], np.ones(len(order)) if weight is None else weight[order]
+
+
+def _ends(ordered: FloatArray, n_steps: int, *, is_fine: bool) -> tuple[float, float]:
+    """Return from where to where a grid reaches."""
     n, least, most = len(ordered), float(ordered[0]), float(ordered[-1])
     low, high = (float(ordered[k]) for k in (int(TAIL * n), n - 1 - int(TAIL * n)))
     reach = WIDEST_STEP * FINE_STEPS * float(np.clip(ordered, low, high).std()) if is_fine else 0.0
     if low == high or most - least <= reach:  # nearly all rows have one value, or no number is far away
-        low, high = least, most
-    unit, q = _unit(ordered), FINE_STEPS if is_fine else n_steps(n)
-    near = (high - low) / q  # a tail shorter than a step is part of the grid
-    low, high = (least if low - least < near else low), (most if most - high < near else high)
-    if unit is not None:
-        if (most - least) / unit < most_kept or high - low < 2 * unit:
-            low, high = least, most
-        count = round((high - low) / unit) + 1
-        each = 1 if count <= most_kept else math.ceil(count / q)
-        width, start = each * unit, low - unit / 2
-        q = math.ceil(count / each)
-        middle = low + (each - 1) * unit / 2
-    else:
-        width, start = (high - low) / q, low
-        middle = low + width / 2
-    edges = start + width * np.arange(q + 1)
-    values = middle + width * np.arange(q)
-    if unit is None:
-        edges[-1] = high  # rounding must not leave the largest number outside
-    else:
-        tidy = np.round(values, DECIMALS + 1)  # unless the first number has more decimals than the distances
-        rounding = 8.0 * np.finfo(np.float64).eps * np.abs(values).max()
-        values = tidy if np.abs(tidy - values).max() <= rounding else values
-    bounds = edges[1:-1]
-    codes = np.searchsorted(bounds, ordered, side="right")
-    sd = float(codes.std())
-    whole = all(float(value).is_integer() for value in values)
-    below, above = int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())
-    return Steps(
-        bounds=tuple(bounds.tolist()),
-        values=tuple(int(value) if whole else float(value) for value in values),
-        scores=tuple(k / sd for k in range(q)),
-        ends=(float(edges[0]), float(edges[-1])),
-        beyond=(below, above),
-    )
+        return least, most
+    near = (high - low) / n_steps  # a tail shorter than a step is part of the grid
+    return (least if low - least < near else low), (most if most - high < near else high)
 
 
-def normal_steps(numbers: FloatArray) -> Steps:
+def _split_evenly(low: float, high: float, n_steps: int) -> tuple[FloatArray, FloatArray, float]:
+    """Return the edges and the middles of equal steps, and how far apart their numbers can be."""
+    width = (high - low) / n_steps
+    steps = np.arange(n_steps + 1, dtype=np.float64)
+    edges = low + width * steps
+    edges[-1] = high  # rounding must not leave the largest number outside
+    return edges, low + width / 2 + width * steps[:-1], width
+
+
+def _group_multiples(
+    low: float, high: float, unit: float, n_steps: int, most_kept: int
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the same of steps that have the same number of multiples of a unit."""
+    count = round((high - low) / unit) + 1
+    each = 1 if count <= most_kept else math.ceil(count / n_steps)
+    width, steps = each * unit, np.arange(math.ceil(count / each) + 1, dtype=np.float64)
+    values = low + (each - 1) * unit / 2 + width * steps[:-1]
+    tidy = np.round(values, DECIMALS + 1)  # unless the first number has more decimals than the distances
+    rounding = 8.0 * np.finfo(np.float64).eps * np.abs(values).max()
+    values = tidy if np.abs(tidy - values).max() <= rounding else values
+    return low - unit / 2 + width * steps, values, (each - 1) * unit
+
+
+def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps:
     """Return a grid in equal steps of normal scores, the normal quantiles of ranks; equal numbers share a rank.
 
     A step without a number is left out. The score of a step is the mean normal score of its rows, and the number that
@@ -121,16 +147,46 @@ def normal_steps(numbers: FloatArray) -> Steps:
     points = np.rint((means - means[0]) / (means[-1] - means[0]) * n_points)
     firsts = np.flatnonzero(np.diff(points, prepend=-1))
     if len(firsts) < 3:  # nearly all rows have one value
-        return equal_steps(numbers)
-    of_rows, ordered = np.repeat(points, counts), np.repeat(distinct, counts)
+        return equal_steps(numbers, weight)
+    of_rows = np.repeat(points, counts)
     sd = float(of_rows.std())
+    ordered, weight = _sort(numbers, weight)
+    codes = np.searchsorted(points[firsts], of_rows)
+    medians = [float(np.median(ordered[codes == k])) for k in range(len(firsts))]
+    means_of_steps, quartiles = _describe(ordered, weight, codes, np.empty((len(firsts), 5)))
     return Steps(
         bounds=tuple(float(distinct[k - 1] / 2 + distinct[k] / 2) for k in firsts[1:]),
-        values=tuple(float(np.median(ordered[of_rows == point])) for point in points[firsts]),
+        values=tuple(medians),
         scores=tuple((points[firsts] / sd).tolist()),
+        means=means_of_steps,
+        quartiles=quartiles,
         ends=(float(distinct[0]), float(distinct[-1])),
         is_normal=True,
     )
+
+
+def _describe(
+    ordered: FloatArray, weight: FloatArray, codes: NDArray[np.intp], evenly: FloatArray
+) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
+    """Return the weighted mean of the numbers in every step, and their smallest, quartiles and largest.
+
+    ``evenly`` has these five numbers for steps without a number. Where no row of a step has a weight, all have the
+    same.
+    """
+    q = len(evenly)
+    weight = np.where(np.bincount(codes, weight, q)[codes] > 0.0, weight, 1.0)
+    starts, ends = np.searchsorted(codes, np.arange(q)), np.searchsorted(codes, np.arange(q), side="right")
+    total = np.concatenate([[0.0], np.cumsum(weight)])
+    below = total[starts, None] + (total[ends] - total[starts])[:, None] * np.linspace(0.0, 1.0, 5)
+    places = np.searchsorted(total[1:], below)  # the first number with so much weight up to it
+    last = np.maximum(ends - 1, 0)[:, None]
+    there = ends > starts
+    quartiles = np.where(there[:, None], ordered[np.clip(places, np.minimum(starts[:, None], last), last)], evenly)
+    middle = ordered[len(ordered) // 2]  # sums of differences lose fewer digits
+    sums, sizes = np.bincount(codes, weight * (ordered - middle), q), np.bincount(codes, weight, q)
+    means = np.where(there, middle + sums / np.where(there, sizes, 1.0), evenly[:, 2])
+    means = np.clip(means, quartiles[:, 0], quartiles[:, -1])
+    return tuple(means.tolist()), tuple(map(tuple, quartiles.tolist()))
 
 
 def _unit(ordered: FloatArray) -> float | None:

@@ -195,7 +195,10 @@ def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rul
 def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
     """Return the grid of a continuous column, as these rows have it."""
     missing = {None, *spec.declared_missing}
-    numbers = [cell for cell in spec.column.entries[rows].tolist() if cell not in missing]
+    cells, weights = spec.column.entries[rows].tolist(), spec.source.weight
+    there = [k for k, cell in enumerate(cells) if cell not in missing]
+    numbers = [cells[k] for k in there]
+    weight = None if weights is None else weights[rows][there]
     not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
     if not_finite:
         remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
@@ -212,7 +215,9 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
         )
     if np.ptp(values) > 0:
         try:
-            return normal_steps(values) if spec.scores == "normal" else equal_steps(values, is_fine=spec.is_covariate)
+            if spec.scores == "normal":
+                return normal_steps(values, weight)
+            return equal_steps(values, weight, is_fine=spec.is_covariate)
         except DataError:  # steps that are not apart
             pass
     raise DataError(

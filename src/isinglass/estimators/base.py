@@ -262,7 +262,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         table = self._open(X, missing="impute" if has_numbers else record.every_row).whole()
         if table.holes is not None and record.coding.missing in ("error", "zero"):
             table = replace(self._open(X).whole(), numbers=table.numbers)
-        return complete_like(X, fill_most_probable(table, record.network, record.occurs))
+        return complete_like(X, fill_most_probable(table, record.network, record.occurs, record.coding.columns))
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
         """Return the names of the columns; other ``input_features`` than those of `fit` are refused."""

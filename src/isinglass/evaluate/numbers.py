@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from isinglass.arguments import check_level
-from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
+from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.conditionals import blocks_of_rows
 from isinglass.data import AnyTable
+from isinglass.data.coding import Rule, Steps
 from isinglass.errors import MeaningWarning, warn
 from isinglass.network import Network
 from isinglass.variables import Variables
+
+_ROUNDING = 1e-9  # of probabilities, and of quarters of a step
 
 
 def conditionals_of_blocks(
@@ -35,52 +38,55 @@ def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: 
     return [part / np.maximum(part.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny) for part in kept]
 
 
-def expected_values(chance: Sequence[FloatArray], variables: Variables) -> FloatArray:
+def step_means(codes: IntArray, rules: Sequence[Rule]) -> FloatArray:
+    """Return the mean of the numbers in the step of every cell; NaN in columns that are not continuous."""
+    means = np.full(codes.shape, np.nan)
+    for s, rule in enumerate(rules):
+        if isinstance(rule, Steps):
+            means[:, s] = np.array(rule.means)[codes[:, s]]
+    return means
+
+
+def expected_values(chance: Sequence[FloatArray], rules: Sequence[Rule]) -> FloatArray:
     """Return the expected number of every cell, shape (n_samples, n_features); NaN in columns that hold no numbers.
 
-    ``chance`` has an array (n_samples, n_categories) of probabilities for every variable.
+    ``chance`` has an array (n_samples, n_categories) of probabilities for every variable, ``rules`` are those of the
+    coding of the fit: the expected number within a step is the mean of its numbers there.
     """
-    expected = np.full((len(chance[0]), variables.n_features), np.nan)
-    for s in variables.continuous.tolist():
-        expected[:, s] = chance[s] @ np.array(variables.categories[s], dtype=np.float64)
+    expected = np.full((len(chance[0]), len(rules)), np.nan)
+    for s, rule in enumerate(rules):
+        if isinstance(rule, Steps):
+            expected[:, s] = chance[s] @ np.array(rule.means)
     return expected
 
 
-def central_intervals(chance: Sequence[FloatArray], variables: Variables, level: float) -> FloatArray:
-    """Return between which numbers a cell lies with the probability ``level``, as much below as above.
+def central_intervals(chance: Sequence[FloatArray], rules: Sequence[Rule], level: float) -> FloatArray:
+    """Return between which numbers a cell lies with the probability ``level`` or a little more.
 
-    The result has the shape (n_samples, n_features, 2), NaN in columns that hold no numbers. Between the ends of a
-    step numbers are equally probable. Whole numbers that are kept as they are have the probability of their step.
+    The result has the shape (n_samples, n_features, 2), NaN in columns that hold no numbers. The probability below the
+    interval is at most (1 - level) / 2, and so is that above, if the numbers of a step are distributed as in the table
+    of the fit: the ends are numbers of that table, quartiles of a step.
 
     Examples
     --------
-    >>> age = Variables.of([(0.0, 10.0, 20.0, 30.0)], "continuous")
-    >>> central_intervals([np.full((1, 4), 0.25)], age, 0.5).tolist()
+    >>> age = Steps.around((0.0, 10.0, 20.0, 30.0), (0.0, 1.0, 2.0, 3.0))
+    >>> central_intervals([np.full((1, 4), 0.25)], [age], 0.5).tolist()
     [[[5.0, 25.0]]]
     """
     ends = 0.5 + np.array([-0.5, 0.5]) * check_level(level)
-    intervals = np.full((len(chance[0]), variables.n_features, 2), np.nan)
-    for s in variables.continuous.tolist():
-        values = np.array(variables.categories[s], dtype=np.float64)
-        below = np.cumsum(chance[s], axis=1)
-        below /= below[:, -1:]
+    intervals = np.full((len(chance[0]), len(rules), 2), np.nan)
+    for s, rule in enumerate(rules):
+        if not isinstance(rule, Steps):
+            continue
+        share = chance[s] / chance[s].sum(axis=1, keepdims=True)
+        up_to = np.cumsum(share, axis=1)
         for side, end in enumerate(ends.tolist()):
-            step = np.minimum((below < end - 1e-12).sum(axis=1), len(values) - 1)
-            if variables.holds_whole_numbers(s):
-                intervals[:, s, side] = values[step]
-                continue
-            edges = step_edges(values)
-            top = np.take_along_axis(below, step[:, None], axis=1)[:, 0]
-            mass = np.take_along_axis(chance[s], step[:, None], axis=1)[:, 0]
-            share = np.clip(1.0 - (top - end) / np.maximum(mass, 1e-300), 0.0, 1.0)
-            intervals[:, s, side] = edges[step] + share * np.diff(edges)[step]
+            step = np.minimum((up_to < end - _ROUNDING).sum(axis=1), rule.n_categories - 1)[:, None]
+            above, mass = (np.take_along_axis(each, step, axis=1)[:, 0] for each in (up_to - end, share))
+            quarters = 4.0 * np.clip(1.0 - above / np.maximum(mass, 1e-300), 0.0, 1.0)
+            place = np.ceil(quarters - _ROUNDING) if side else np.floor(quarters + _ROUNDING)
+            intervals[:, s, side] = np.array(rule.quartiles)[step[:, 0], place.astype(np.intp)]
     return intervals
-
-
-def step_edges(values: FloatArray) -> FloatArray:
-    """Return where steps begin and end: halfway between their numbers, and as far beyond the first and the last."""
-    middle = (values[1:] + values[:-1]) / 2
-    return np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])
 
 
 def put_numbers(cells: AnyArray, numbers: FloatArray) -> AnyArray:  # Any: values of the source

@@ -1,19 +1,23 @@
 """Probabilities, scores and imputed values of the cells of a table with missing cells.
 
 ``possible`` marks the categories that a missing cell may take, in the flat layout of the variables: those that occur in
-the table of the fit; by default all.
+the table of the fit; by default all. ``rules`` say what the numbers of steps of continuous columns are: those of the
+coding of the fit; by default those by which the table was read.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.data import Table
+from isinglass.data.coding import Rule
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.marginals import category_probabilities
-from isinglass.evaluate.numbers import expected_values, put_numbers
+from isinglass.evaluate.numbers import expected_values, put_numbers, step_means
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, start_values
 from isinglass.variables import Variables
@@ -44,20 +48,22 @@ def score_rows(table: Table, network: Network, possible: Mask | None = None) -> 
     return np.asarray(np.log(np.where(table.holes.T, 1.0, own)).sum(axis=0))
 
 
-def fill_most_probable(table: Table, network: Network, possible: Mask | None = None) -> AnyArray:
+def fill_most_probable(
+    table: Table, network: Network, possible: Mask | None = None, rules: Sequence[Rule] | None = None
+) -> AnyArray:
     """Return the cells, in values of the source, with the most probable value or the expected number in missing ones.
 
     Missing are the ``holes`` of a table, or the cells that it read as 0 (``filled``).
     """
     variables, codes, missing = network.variables, np.asarray(table), _missing_cells(table)
     if missing is None:
-        return _values_of(table, codes, variables)
+        return _values_of(table, codes, variables, rules)
     chance = variables.split(category_probabilities(codes, missing, network, possible))
     best = np.column_stack([part.argmax(axis=0) for part in chance])
-    filled = _values_of(table, np.where(missing, best, codes).astype(np.uint8), variables)
+    filled = _values_of(table, np.where(missing, best, codes).astype(np.uint8), variables, rules)
     if not len(variables.continuous):
         return filled
-    numbers = expected_values([part.T for part in chance], variables)
+    numbers = expected_values([part.T for part in chance], rules or table.coding.columns)
     whole = [s for s in variables.continuous.tolist() if variables.holds_whole_numbers(s)]
     numbers[:, whole] = numbers[:, whole].round()
     return put_numbers(filled, np.where(missing, numbers, np.nan))
@@ -67,6 +73,7 @@ def fill_drawn(
     table: Table,
     network: Network,
     possible: Mask | None = None,
+    rules: Sequence[Rule] | None = None,
     *,
     n_sweeps: int = 200,
     random_state: RandomSource = None,
@@ -80,7 +87,7 @@ def fill_drawn(
         chains = Completions(start, missing, random_state=rng)
         chains.sweep(network if possible is None else among(possible, network), n_sweeps)
         codes = chains.table
-    return _values_of(table, codes, network.variables)
+    return _values_of(table, codes, network.variables, rules)
 
 
 def fill_probabilities(table: Table, network: Network, possible: Mask | None = None) -> AnyArray:
@@ -98,14 +105,18 @@ def _missing_cells(table: Table) -> Mask | None:
     return table.filled if table.holes is None else table.holes
 
 
-def _values_of(table: Table, codes: Bytes, variables: Variables) -> AnyArray:
-    """Return the values of the source that codes stand for; observed numbers stay as they were."""
+def _values_of(table: Table, codes: Bytes, variables: Variables, rules: Sequence[Rule] | None) -> AnyArray:
+    """Return the values of the source that codes stand for: of continuous ones observed numbers or means of steps."""
     if variables.is_plain:
         return codes
     cells, missing = label_cells(codes, variables), _missing_cells(table)
-    if table.numbers is None:
+    if not len(variables.continuous):
         return cells
-    return put_numbers(cells, table.numbers if missing is None else np.where(missing, np.nan, table.numbers))
+    numbers = step_means(codes, rules or table.coding.columns)
+    if table.numbers is not None:
+        known = table.numbers if missing is None else np.where(missing, np.nan, table.numbers)
+        numbers = np.where(np.isnan(known), numbers, known)
+    return put_numbers(cells, numbers)
 
 
 def label_cells(codes: IntArray, variables: Variables) -> AnyArray:

@@ -10,6 +10,7 @@ import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, FloatArray
+from isinglass.data.coding import Rule, Steps
 from isinglass.errors import DataError
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import check_model
@@ -243,24 +244,27 @@ def list_tables(subject: Subject, whole: Subject) -> list[JsonObject | None]:
             break
         if (s, t) in place:
             signed = bool(network.edge_signs[k])
-            means = None if shares is None else expected_along(whole.network, k, shares)
+            means = None if shares is None else expected_along(whole.network, k, shares, whole.rules)
             rows = None if signed else [_round(row) for row in block]
             found[place[s, t]] = {"block": rows, "counts": count, "means": None if means is None else _round(means)}
     return found
 
 
-def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) -> FloatArray | None:
+def expected_along(
+    network: Network, edge: int, shares: Sequence[FloatArray], rules: Sequence[Rule]
+) -> FloatArray | None:
     """Return the expected number of a continuous column at every category of the other column of its edge.
 
     All further neighbors, and covariates, add what they add on average, by the shares of their categories. Where both
-    columns are continuous it is the second; None where none is.
+    columns are continuous it is the second; None where none is. ``rules``: how the columns were read.
 
     Examples
     --------
-    >>> from isinglass import Variables
+    >>> from isinglass import Coding, Variables
     >>> steps = Variables.of([(10, 20, 30), 2], ["continuous", "binary"], scores=[(0.0, 1.0, 2.0), None])
     >>> network = Network([0.0, 0.0, 0.0], [[0, 1]], [np.log(2)], variables=steps)
-    >>> expected_along(network, 0, [np.full(3, 1 / 3), np.full(2, 1 / 2)]).round(2)  # 1:1:1, and 1:2:4
+    >>> rules = Coding.of(steps).columns
+    >>> expected_along(network, 0, [np.full(3, 1 / 3), np.full(2, 1 / 2)], rules).round(2)  # 1:1:1, and 1:2:4
     array([20.  , 24.29])
     """
     variables, ends = network.variables, network.edge_index[edge].tolist()
@@ -280,7 +284,9 @@ def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) ->
     field, score = variables.split(network.category_fields)[y], np.array(variables.scores[y])
     logs = field[:, None] + np.outer(score, predictor)
     chance = scipy.special.softmax(logs, axis=0)
-    return np.asarray(np.array(variables.categories[y], dtype=np.float64) @ chance)
+    steps = rules[y]
+    assert isinstance(steps, Steps)
+    return np.asarray(np.array(steps.means) @ chance)
 
 
 def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import AnyArray, FloatArray, Mask
-from isinglass.data import Table, TableLike
+from isinglass.data import Coding, Table, TableLike
+from isinglass.data.coding import Rule
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for
@@ -69,6 +70,11 @@ class Subject:
             stability=self.stability and self.stability.take(np.flatnonzero(kept)),
             table=None if self.table is None else self.table.take(kept),
         )
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """How the columns were read; as the categories of the network say where there is no fit."""
+        return (Coding.of(self.network.variables) if self.fit is None else self.fit.coding).columns
 
     @property
     def predicting(self) -> Network:
