@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from isinglass.arguments import Options
@@ -150,14 +150,23 @@ def takes(
         def called(first: First, /, *args: Fields.args, **fields: Fields.kwargs) -> Result:
             return function(first, record(*args, **fields))
 
-        shown = inspect.signature(function)  # what help() and notebooks show; type checkers see it by themselves
-        table = next(iter(shown.parameters.values())).replace(kind=inspect.Parameter.POSITIONAL_ONLY)
-        vars(called)["__signature__"] = shown.replace(
-            parameters=[table, *inspect.signature(record).parameters.values()]
-        )
+        options = fields(record)  # type: ignore[arg-type]  # a dataclass
+        vars(called)["__signature__"] = _declare(function.__annotations__, options)
         return called
 
     return decorate
+
+
+def _declare(annotations: Mapping[str, object], options: Iterable[Field[object]]) -> Signature:
+    """Return what help() and notebooks show of such a function; type checkers see it by themselves."""
+    table, result = next(iter(annotations)), annotations["return"]
+    first = Parameter(table, Parameter.POSITIONAL_ONLY, annotation=annotations[table])
+    kinds = {True: Parameter.KEYWORD_ONLY, False: Parameter.POSITIONAL_OR_KEYWORD}
+    others = [
+        Parameter(each.name, kinds[bool(each.kw_only)], default=each.default, annotation=each.type)
+        for each in sorted(options, key=lambda each: bool(each.kw_only))
+    ]
+    return Signature([first, *others], return_annotation=result)
 
 
 def for_another_file(options: Options) -> Options:
