@@ -186,6 +186,30 @@ def test_a_signal_whose_exception_is_discarded_is_sent_again():
     assert "SystemExit" not in done.stderr
 
 
+SWALLOWING = """if True:
+    import signal
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except BaseException:  # as extension modules do
+        pass
+"""
+
+
+def test_a_signal_during_an_import_takes_effect_when_the_import_has_ended(tmp_path):
+    (tmp_path / "swallowing.py").write_text(SWALLOWING)
+    script = """if True:
+        import time
+        from isinglass.machine.signals import signals_noted
+        with signals_noted(True):
+            import swallowing
+            print("imported", flush=True)
+            time.sleep(50)
+        """
+    how = {"check": False, "timeout": 60, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, **how)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "imported\n", "")
+
+
 def test_a_limit_of_memory(monkeypatch):
     monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "1")
     assert available_memory() == 0

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 INTERRUPT = signal.SIGINT
@@ -16,6 +17,7 @@ OWN_GROUP: dict[str, Any] = {"creationflags": 0x200} if os.name == "nt" else {"s
 """Arguments of Popen for a process that Ctrl-C does not reach; the number is CREATE_NEW_PROCESS_GROUP."""
 
 SIGNAL_SECONDS = 0.1  # between two looks for signals, where waiting for a thread does not hear them
+AGAIN_SECONDS = 0.02  # until a signal is sent again that came at a moment when its exception can be lost
 Result = TypeVar("Result")
 _running: list[threading.Thread] = []  # of `call_interruptibly`, also after an interrupt
 
@@ -112,13 +114,17 @@ def end_process(code: int) -> NoReturn:
 def signals_noted(wanted: bool) -> Iterator[list[int]]:
     """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
 
-    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. Where
-    Python discards it, in a destructor or a callback such as that of a lock of an import, the signal is sent again.
+    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. An
+    import can lose it: a signal takes effect when all imports that began inside the block have ended. Where Python
+    discards it, in a destructor or a callback, the signal is sent again.
     """
     noted: list[int] = []
-    hook = sys.unraisablehook
+    hook, before = sys.unraisablehook, _count_imports(sys._getframe())
 
-    def note(number: int, frame: object) -> None:
+    def note(number: int, frame: FrameType | None) -> None:
+        if _count_imports(frame) > before:
+            _send_later(number)
+            return
         noted.append(number)
         raise _exception_of(number)
 
@@ -126,10 +132,8 @@ def signals_noted(wanted: bool) -> Iterator[list[int]]:
         number = getattr(discarded.exc_value, "signal", None)
         if number is None:
             hook(discarded)
-            return
-        send = threading.Timer(SIGNAL_SECONDS, _send, [number])  # when the destructor has ended
-        send.daemon = True
-        send.start()
+        else:
+            _send_later(number)
 
     with _handled(note, wanted) as after:
         if after:
@@ -150,9 +154,18 @@ def _exception_of(number: int) -> BaseException:
     return error
 
 
-def _send(number: int) -> None:
-    """Send a signal to this process; os.kill wakes the main thread, but ends the process on Windows."""
-    if os.name == "nt":
-        signal.raise_signal(number)
-    else:
-        os.kill(os.getpid(), number)
+def _count_imports(frame: FrameType | None) -> int:
+    """Return how many frames of the import system called this one."""
+    count = 0
+    while frame is not None:
+        count += frame.f_code.co_filename.startswith("<frozen importlib")
+        frame = frame.f_back
+    return count
+
+
+def _send_later(number: int) -> None:
+    """Send a signal to this process in a moment; os.kill wakes the main thread, but ends the process on Windows."""
+    again = (signal.raise_signal, [number]) if os.name == "nt" else (os.kill, [os.getpid(), number])
+    timer = threading.Timer(AGAIN_SECONDS, *again)
+    timer.daemon = True
+    timer.start()

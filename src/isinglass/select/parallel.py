@@ -18,8 +18,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from importlib import import_module
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,7 +35,6 @@ from isinglass.errors import (
     suppressed,
     warn,
 )
-from isinglass.machine.signals import defer_signals
 from isinglass.machine.threads import one_blas_thread
 from isinglass.results import Solution
 from isinglass.select.checkpoint import Checkpoint
@@ -94,14 +91,9 @@ def kernel_threads(n_jobs: int | None) -> int | None:
     """Return the ``n_threads`` of a fit inside a task: 1 next to other tasks, else None, which is the default."""
     if _is_serial(n_jobs):
         return None
-    joblib = _load_joblib()
+    import joblib
+
     return None if joblib.effective_n_jobs(n_jobs) == 1 else 1
-
-
-def _load_joblib() -> ModuleType:
-    """Import joblib, which takes 50 ms, as long as many a small fit; an import may lose the exception of a signal."""
-    with defer_signals():
-        return import_module("joblib")
 
 
 def _is_serial(n_jobs: int | None) -> bool:
@@ -253,7 +245,8 @@ def _submit(
     if _is_serial(n_jobs):
         yield from (_attempt(k, suppressed(), function, *task) for k, task in arguments.items())
         return
-    joblib = _load_joblib()
+    import joblib  # 50 ms, as long as many a small fit
+
     settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
     for order in ("generator_unordered", "generator", "list"):  # what backends and versions of joblib can
         try:
