@@ -72,6 +72,11 @@ def called(label: Hashable) -> str:
     return setting("column", label, python=repr(label)) if isinstance(label, int) else repr(label)
 
 
+def called_row(row: int) -> str:
+    """Return what messages call a row: its number, from 0 in Python and from 1 in the file on the command line."""
+    return setting("row", row, python=f"row {row}")
+
+
 class _Literals(ast.NodeTransformer):
     """Reads inf and nan, too, which are names."""
 

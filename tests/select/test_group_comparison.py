@@ -307,7 +307,7 @@ def test_repr_names_what_differs(two):
         (["a"] * 7 + ["b"], "at least two rows each; got one row in 'b'"),
         (
             ["a", None, "a", "b", float("nan"), "b", "", "b"],
-            r"none in 3 of 8 rows \(rows 1, 4, 6, counted from 0\)",
+            r"none in 3 of 8 rows \(row 1, row 4, row 6\)",
         ),
         (["a", pd.NA, "a", "b", "b", "b", "b", "b"], "got none in 1 of 8 rows"),
         (["a", "b"], r"one entry per row \(8\); got 2 entries"),

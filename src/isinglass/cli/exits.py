@@ -137,6 +137,8 @@ def _as_option(mention: Setting) -> str:
     option = _option_of(mention.name)
     if mention.name == "column":  # the number of a column without a name
         return f"#{mention.value + 1}"
+    if mention.name == "row":  # of the file
+        return f"row {mention.value + 1}"
     if mention.name == "kinds" and mention.has_value:  # an option for each kind
         from isinglass.cli.reading import spell_reading
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.values import is_missing
-from isinglass.errors import ArgumentError, DataError, listed, setting
+from isinglass.errors import ArgumentError, DataError, called_row, listed, setting
 
 
 def group_numbers(groups: ArrayLike | None, table: AnyTable) -> NDArray[np.integer] | None:
@@ -60,12 +60,13 @@ def label_rows(argument: str, labels: object, table: Table) -> AnyArray:
         got = repr(labels) if entries is None else f"{len(entries)} entries"
         raise DataError(f"{argument} must have one entry per row ({len(table)}); got {got}.")
     is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
-    blank = np.flatnonzero(is_blank).tolist()
-    if blank:
+    blank = np.flatnonzero(is_blank)
+    if len(blank):
+        rows = listed([called_row(row) for row in (blank if table.rows is None else table.rows[blank]).tolist()])
         remedy = f"Leave these rows out, with {setting('missing', 'drop', python='their labels')}."
         raise DataError(
-            f"{argument} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
-            f"(rows {listed(blank)}, counted from 0). {remedy}"
+            f"{setting(argument)} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
+            f"({rows}). {remedy}"
         )
     text = {label: _text(label) for label in entries}
     uses = Counter(text.values())
