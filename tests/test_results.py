@@ -18,7 +18,7 @@ def test_dense_and_sparse_round_trip():
     assert found.edge_index.tolist() == [[0, 1], [1, 2]]
     assert found.edge_index.dtype == np.int32
     assert found.edge_values.tolist() == [1.5, -0.5]
-    assert (found.n_features, found.n_edges) == (3, 2)
+    assert (found.network.n_features, found.n_edges) == (3, 2)
     np.testing.assert_array_equal(found.couplings, COUPLINGS)
     np.testing.assert_array_equal(found.network.couplings_sparse.toarray(), COUPLINGS)
 

@@ -229,21 +229,28 @@ class Network(Frozen):
         return read_only(np.asarray(self.variables.is_modelled[self.pairs].all(axis=1)))
 
     @cached_property
+    def _edges(self) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+        """The pairs that are edges, their values and their parameters."""
+        if not self.variables.has_covariates:
+            return self.pairs, self.pair_values, self.pair_parameters
+        entries = np.repeat(self.is_edge, self.variables.block_sizes(self.pairs))
+        kept = self.pairs[self.is_edge], self.pair_values[self.is_edge], self.pair_parameters[entries]
+        return read_only(kept[0]), read_only(kept[1]), read_only(kept[2])
+
+    @property
     def edge_index(self) -> NDArray[np.int32]:
         """The pairs that are edges, s < t in lexicographic order, shape (n_edges, 2)."""
-        return read_only(self.pairs[self.is_edge]) if self.variables.has_covariates else self.pairs
+        return self._edges[0]
 
-    @cached_property
+    @property
     def edge_values(self) -> FloatArray:
         """The signed coupling of every edge, or the norm of its block where it has several parameters."""
-        return read_only(self.pair_values[self.is_edge]) if self.variables.has_covariates else self.pair_values
+        return self._edges[1]
 
-    @cached_property
+    @property
     def parameters(self) -> FloatArray:
         """The blocks of all edges, one after the other; `edge_values` where each is one number."""
-        if not self.variables.has_covariates:
-            return self.pair_parameters
-        return read_only(self.pair_parameters[np.repeat(self.is_edge, self.variables.block_sizes(self.pairs))])
+        return self._edges[2]
 
     @property
     def covariate_pairs(self) -> NDArray[np.int32]:
@@ -288,8 +295,10 @@ class Network(Frozen):
 
     def _describe_couplings(self, pairs: NDArray[np.int32], values: FloatArray) -> Arrays:
         """Return the columns that edges and couplings with covariates share."""
-        signs = np.sign(values).astype(np.int64) * self.variables.has_sign(pairs)
-        return {"coupling": values, "sign": signs, "weight": np.abs(values)}
+        return {"coupling": values, "sign": self._signs(pairs, values), "weight": np.abs(values)}
+
+    def _signs(self, pairs: NDArray[np.int32], values: FloatArray) -> NDArray[np.int64]:
+        return np.sign(values).astype(np.int64) * self.variables.has_sign(pairs)
 
     @cached_property
     def couplings(self) -> FloatArray:
@@ -340,7 +349,7 @@ class Network(Frozen):
     @cached_property
     def edge_signs(self) -> NDArray[np.int64]:
         """1 or -1 for every edge, 0 where it has several parameters, and so no sign."""
-        return read_only(np.sign(self.edge_values).astype(np.int64) * self.variables.has_sign(self.edge_index))
+        return read_only(self._signs(self.edge_index, self.edge_values))
 
     @property
     def degree(self) -> NDArray[np.int64]:

@@ -26,8 +26,8 @@ class Solution(Frozen):
     Parameters
     ----------
     network : Network
-        The network. Its parts are also attributes of the solution: ``fields``, ``edge_index``, ``edge_values``,
-        ``names``, ``couplings``.
+        The network. What is asked for most is also an attribute of the solution: ``fields``, ``edge_index``,
+        ``edge_values``, ``n_edges``, ``couplings``.
     alpha : float
         Penalty strength (the paper's λ).
     objective : float
@@ -91,16 +91,6 @@ class Solution(Frozen):
     def edge_values(self) -> FloatArray:
         """θ_st of these pairs."""
         return self.network.edge_values
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the nodes."""
-        return self.network.names
-
-    @property
-    def n_features(self) -> int:
-        """Number of nodes, isolated ones included."""
-        return self.network.n_features
 
     @property
     def n_edges(self) -> int:

@@ -175,7 +175,7 @@ class Selection(Frozen):
 
     def require_fit(self, n_features: int) -> None:
         """Refuse a network with another number of columns."""
-        same = self.path is None or all(solution.n_features == n_features for solution in self.path)
+        same = self.path is None or all(solution.network.n_features == n_features for solution in self.path)
         require(same, "All networks along the path of a fit have the same columns.")
         shares = () if self.stability is None else self.stability.edge_frequencies
         square = all(each.shape == (n_features, n_features) for each in shares)

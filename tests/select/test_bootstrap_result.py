@@ -215,5 +215,5 @@ def test_what_a_kind_does_not_have(drawn, monkeypatch):
     with pytest.raises(DataError, match='of must be "edges" or "strength"'):
         rows.differences("nodes")
     monkeypatch.setattr(spread_module, "MAX_COMPARED", 3)
-    with pytest.raises(LimitError, match="At most 3 strength"):
+    with pytest.raises(LimitError, match="At most 3 nodes"):
         rows.differences("strength")

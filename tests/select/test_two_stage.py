@@ -481,7 +481,7 @@ def test_every_table_has_a_finite_answer(table):
     found = two_stage(table)
     assert np.isfinite(found.solution.fields).all()
     assert np.isfinite(found.solution.edge_values).all()
-    assert found.solution.n_features == table.shape[1]
+    assert found.solution.network.n_features == table.shape[1]
     assert found.solution.converged
     net = IsingNetwork().fit(table)
     assert len(net.edge_errors_) == net.solution_.n_edges == found.solution.n_edges

@@ -54,8 +54,8 @@ class Wrapped(Settings):
                 f"the function must return a Solution, or a record that has one; got {type(result).__name__}. Take one "
                 "point of a path, such as lambda X: ising_path(X, [0.05])[0]."
             )
-        if solution.n_features != table.shape[1]:
-            nodes = f"{solution.n_features} nodes"
+        if solution.network.n_features != table.shape[1]:
+            nodes = f"{solution.network.n_features} nodes"
             raise DataError(f"the function must return a network of all {table.shape[1]} columns; got {nodes}.")
         return Choice(Path((solution,)))
 

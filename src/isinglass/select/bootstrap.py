@@ -223,7 +223,7 @@ def _fit_resample(resampling: _Resampling, seed: SeedSequence, share: float) -> 
 
 def _gather(kind: str, solution: Solution, results: list[_Drawn], shares: FloatArray, reselect: bool) -> Bootstrap:
     """Put the networks side by side."""
-    p = solution.n_features
+    p = solution.network.n_features
     keys = [pair_keys(result["edges"], p) for result in results]
     pairs = np.unique(np.concatenate([*keys, pair_keys(solution.edge_index, p)]))
     values = np.concatenate([result["values"] for result in results])

@@ -52,7 +52,7 @@ class Bootstrap(Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        n_pairs, p = len(self.edge_index), self.solution.n_features
+        n_pairs, p = len(self.edge_index), self.solution.network.n_features
         require(self.kind in ("rows", "case-drop"), f"A bootstrap draws 'rows' or 'case-drop', not {self.kind!r}.")
         sizes = {len(self.dropped), len(self.alphas), len(self.fields), self.draws.shape[0]}
         require(len(sizes) == 1 and self.n_boot > 0, "A bootstrap has one entry per resample.")
@@ -109,7 +109,7 @@ class Bootstrap(Frozen):
     @cached_property
     def strengths(self) -> FloatArray:
         """Node strength Σ_t |θ_st| in every resample, shape (n_boot, n_features)."""
-        return read_only(_sums_over_pairs(abs(self.draws), self.edge_index, self.solution.n_features))
+        return read_only(_sums_over_pairs(abs(self.draws), self.edge_index, self.solution.network.n_features))
 
     @property
     def strength(self) -> FloatArray:
@@ -188,7 +188,8 @@ class Bootstrap(Frozen):
         else:
             raise ArgumentError("of", 'must be "edges" or "strength"', of)
         if len(values) > MAX_COMPARED:
-            raise LimitError(f"At most {MAX_COMPARED} {of} can be compared with each other; got {len(values)}.")
+            things = "edges" if of == "edges" else "nodes"
+            raise LimitError(f"At most {MAX_COMPARED} {things} can be compared with each other; got {len(values)}.")
         low, high = np.zeros((2, len(values), len(values)))
         tails = (0.5 - level / 2, 0.5 + level / 2)
         for k in range(len(values) - 1):
@@ -203,7 +204,7 @@ class Bootstrap(Frozen):
         What is compared is a measure of the nodes, as for `node_draws`, or "edges", the couplings of all pairs.
         """
         if of == "edges":
-            p = self.solution.n_features
+            p = self.solution.network.n_features
             return correlate_rows(self.draws, self.edge_values, p * (p - 1) // 2)
         labels = self._labels(communities)
         return correlate_rows(
@@ -269,7 +270,7 @@ class Bootstrap(Frozen):
         return np.unique(self.dropped)
 
     def __repr__(self) -> str:
-        pairs = f"{len(self.edge_index)} pairs with an edge at least once among {self.solution.n_features} nodes"
+        pairs = f"{len(self.edge_index)} pairs with an edge at least once among {self.solution.network.n_nodes} nodes"
         head = f'Bootstrap("{self.kind}": {self.n_boot} resamples, {pairs})'
         if self.kind == "rows":
             return f"{head}\n{show_columns(self.edges(), 'pairs', _SHOWN_EDGES)}" if len(self.edge_index) else head

@@ -97,7 +97,7 @@ class GroupComparison(Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        n_pairs, p = len(self.edge_index), self.solutions[0].n_features
+        n_pairs, p = len(self.edge_index), self.solutions[0].network.n_features
         sizes = {len(self.groups), len(self.n_rows), len(self.solutions)}
         require(sizes == {len(self.groups)} and len(self.groups) > 1, "A comparison has one network per group.")
         of_pairs = check_pairs(self.edge_index, p).shape == self.edge_index.shape and self.edges_reached.shape == (

@@ -161,7 +161,7 @@ class Method(PathSettings):
         """Return estimates without penalty, with standard errors if they are asked for."""
         values = errors = unknown = np.full(len(solution.network.pairs), np.nan)
         if pooled is not None:
-            values, errors = (array[solution.n_features :] for array in (pooled.values, pooled.errors))
+            values, errors = (array[solution.network.n_features :] for array in (pooled.values, pooled.errors))
         elif self.standard_errors:
             values, errors = refit_edges(table, solution)
             if table.drawn is not None:  # errors that take imputed cells for observed ones are too small

@@ -137,14 +137,14 @@ def pool(
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
             values, errors = free_estimate(imputation.table, solution, n_threads)
-            return Pooled(index, values, errors**2, np.zeros(len(values)), count, solution.n_features)
+            return Pooled(index, values, errors**2, np.zeros(len(values)), count, solution.network.n_features)
         work = [(imputation, k, solution, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
         n_at_once = min(thread_count(n_threads), count)
         estimates = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
     values = np.array([estimate for estimate, _ in estimates])
     squares = np.array([errors**2 for _, errors in estimates])
     spread = values.var(axis=0, ddof=1)
-    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, solution.n_features)
+    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, solution.network.n_features)
 
 
 def _estimate_again(

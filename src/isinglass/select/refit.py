@@ -90,7 +90,7 @@ class Refit(Frozen):
         Columns are ``source``, ``target``, ``coupling``, ``std_error``, ``z`` and ``p``, which is given the support.
         """
         order = np.argsort(-np.abs(self.edge_z), kind="stable")
-        source, target = np.array(self.solution.names, dtype=object)[self.edge_index[order].T]
+        source, target = np.array(self.solution.network.names, dtype=object)[self.edge_index[order].T]
         numbers = {
             "coupling": self.edge_values,
             "std_error": self.edge_errors,
@@ -100,7 +100,7 @@ class Refit(Frozen):
         return Columns(source=source, target=target, **{name: column[order] for name, column in numbers.items()})
 
     def __repr__(self) -> str:
-        head = f"Refit({len(self.edge_values)} edges among {self.solution.n_features} nodes, unpenalized)"
+        head = f"Refit({len(self.edge_values)} edges among {self.solution.network.n_nodes} nodes, unpenalized)"
         return f"{head}\n{show_columns(self.edges(), 'edges', _SHOWN_EDGES)}" if len(self.edge_values) else head
 
 
@@ -163,7 +163,7 @@ def refit(
     is_edge, index = solution.network.is_edge, solution.edge_index.copy()
     if table.variables.is_binary:  # with every pair free or forbidden, alpha multiplies nothing
         path = ising_path(table, [1.0], penalty_weights=penalty_on(index, table.shape[1], 0.0), tol=tol)
-        free = path.solutions[0].with_names(solution.names)
+        free = path.solutions[0].with_names(solution.network.names)
     else:
         free = newton(support, nearly_free(table, solution).network, table, tol)
         if not free.converged:
@@ -181,7 +181,7 @@ def _support(table: AnyTable, solution: Solution) -> Support:
 
 def _values_on(solution: Solution, free: Network) -> FloatArray:
     """Return the couplings of an estimate at the pairs of the solution whose support it has."""
-    p = solution.n_features
+    p = solution.network.n_features
     return values_at(free.pair_values, pair_keys(free.pairs, p), pair_keys(solution.network.pairs, p))
 
 
@@ -231,7 +231,7 @@ def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatA
     if not len(solution.network.pairs):
         return np.empty(0), np.empty(0)
     values, errors = free_estimate(table, solution)
-    return values[solution.n_features :], errors[solution.n_features :]
+    return values[solution.network.n_features :], errors[solution.network.n_features :]
 
 
 def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = None) -> tuple[FloatArray, FloatArray]:
@@ -241,7 +241,7 @@ def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = N
     come last. Both are NaN where an estimate is infinite, where a column is constant, and everywhere if the matrices
     would be too large.
     """
-    support, p = _support(table, solution), solution.n_features
+    support, p = _support(table, solution), solution.network.n_features
     values, errors = np.full((2, p + len(solution.network.pairs)), np.nan)
     if _is_too_large(support, table):
         return values, errors

@@ -84,7 +84,8 @@ class TwoStageChoice(Choice):
         )
 
     def __repr__(self) -> str:
-        head = f"TwoStageChoice({self.solution.n_edges} edges among {self.solution.n_features} nodes, by {self.reason})"
+        network = self.solution.network
+        head = f"TwoStageChoice({network.n_edges} edges among {network.n_nodes} nodes, by {self.reason})"
         return "\n".join([head, *(f"  {stage!r}" for stage in self.stages)])
 
 

@@ -175,8 +175,8 @@ def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray, n_nod
     if len(starts) != len(grid):
         raise ArgumentError("start", f"must have one network per alpha ({len(grid)})", len(starts))
     for each in starts:
-        if each is not None and each.n_features != n_nodes:
-            raise ArgumentError("start", f"must have one node per column ({n_nodes})", each.n_features)
+        if each is not None and each.network.n_features != n_nodes:
+            raise ArgumentError("start", f"must have one node per column ({n_nodes})", each.network.n_features)
     return starts
 
 

@@ -56,7 +56,7 @@ def path(
     solutions = getattr(result, "path_", result.selection.path if isinstance(result, Fit) else result)
     if not isinstance(solutions, Path) or not len(solutions):
         raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
-    network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].n_features
+    network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].network.n_features
     labels, keys = network.with_names(names).names, union_keys([solution.network for solution in solutions])
     pairs = pairs_of(keys, p)
     values = np.array([one.network.values_at(keys) for one in solutions])

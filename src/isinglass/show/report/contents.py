@@ -149,10 +149,10 @@ def _round(values: FloatArray) -> list[float]:
 
 def list_nodes(subject: Subject, groups: list[int], columns: JsonObject, random_state: RandomSource) -> JsonObject:
     """Return the nodes: their places in a layout of the selected network, or of the densest if it is empty."""
-    shown = drawn = subject.shown
-    if drawn.n_edges == 0:
-        drawn = max(subject.solutions, key=lambda solution: solution.n_edges)
-    xy = force_layout(drawn.n_features, drawn.edge_index, drawn.network.weights, random_state=random_state).round(4)
+    shown = subject.shown
+    densest = max(subject.solutions, key=lambda solution: solution.n_edges)
+    drawn = (shown if shown.n_edges else densest).network
+    xy = force_layout(drawn.n_features, drawn.edge_index, drawn.weights, random_state=random_state).round(4)
     return {
         "names": subject.network.names,
         "groups": groups,  # number of the group of each, −1 for none; empty without groups
@@ -166,7 +166,7 @@ def list_nodes(subject: Subject, groups: list[int], columns: JsonObject, random_
 def list_pairs(subject: Subject) -> JsonObject:
     """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
     solutions, shown = subject.solutions, subject.shown
-    pairs = pairs_of(subject.stored, shown.n_features)
+    pairs = pairs_of(subject.stored, shown.network.n_features)
     table = np.array([each.network.values_at(subject.stored) for each in solutions]).T  # pairs × alphas
     present = table != 0.0
     first = present.argmax(axis=1)
@@ -191,7 +191,7 @@ def list_edge_columns(subject: Subject, further: Mapping[str, Mapping[tuple[int,
     shown, stability = subject.shown, subject.stability
     if not len(subject.stored):
         return []
-    s, t = pairs_of(subject.stored, shown.n_features).T
+    s, t = pairs_of(subject.stored, shown.network.n_features).T
     pairs = list(zip(s.tolist(), t.tolist(), strict=True))
     columns: list[tuple[Any, ...]] = []
     if stability is not None:

@@ -89,9 +89,9 @@ class Subject:
             return (Solution(self.network, np.nan) if self.solution is None else self.solution,)
         n_nodes = self.network.n_features
         for each in along:
-            if each.n_features != n_nodes:
+            if each.network.n_features != n_nodes:
                 raise DataError(
-                    f"{setting('path')} must have {n_nodes} nodes, as the network has; got {each.n_features}."
+                    f"{setting('path')} must have {n_nodes} nodes, as the network has; got {each.network.n_features}."
                 )
         if self.solution is None or np.isnan(self.solution.alpha) or self._near(along).any():
             return along
