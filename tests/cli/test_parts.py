@@ -160,10 +160,10 @@ def test_a_warning_is_said_once_and_becomes_an_error_if_strict(capsys):
     import warnings
 
     console = Console()
-    with console.listening():
+    with console.showing_warnings():
         for _ in range(3):
             warnings.warn("missed", ConvergenceWarning, stacklevel=1)
     assert capsys.readouterr().err == "Warning: missed\n"
     assert console.warnings == ["missed"]
-    with pytest.raises(ConvergenceWarning), Console(strict=True).listening():
+    with pytest.raises(ConvergenceWarning), Console(strict=True).showing_warnings():
         warnings.warn("missed", ConvergenceWarning, stacklevel=1)

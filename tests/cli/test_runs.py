@@ -153,6 +153,13 @@ def test_bootstrap_differences(table, tmp_path):
     assert len(read_csv((tmp_path / "b" / "node_differences.csv").read_text())) == len(NAMES) * (len(NAMES) - 1) // 2
 
 
+def test_bootstrap_says_that_there_is_too_much_to_compare(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("isinglass.select.bootstrap_result.MAX_COMPARED", 3)
+    done = run("bootstrap", table, "--alpha", "0.05", "-B", "2", "-o", tmp_path / "b")
+    assert "node_differences.csv has no rows. At most 3 nodes can be compared with each other" in done.stderr
+    assert read_csv((tmp_path / "b" / "node_differences.csv").read_text()) == []
+
+
 def test_bootstrap_resumes(table, tmp_path):
     words = ["bootstrap", table, "--alpha", "0.1", "-B", "8", "--checkpoint", tmp_path / "c"]
     first = run(*words).stdout

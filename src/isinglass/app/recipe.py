@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Literal
 
-from isinglass.cli.reading import call_kinds, spell_reading
+from isinglass.cli.reading import kinds_by_key, spell_reading
 from isinglass.json_text import JsonObject
 
 JOBS: JsonObject = tomllib.loads(files("isinglass.app").joinpath("jobs.toml").read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ class Recipe:
         chosen, keys = self.choices, [column["key"] for column in self.table["columns"]]
         codes = {None if j < 0 else keys[j]: list(words) for j, words in chosen.codes.items() if words}
         na_values = codes if codes.keys() - {None} else codes.get(None, [])
-        return {"kinds": call_kinds(keys, kinds), "na_values": na_values} | (
+        return {"kinds": kinds_by_key(keys, kinds), "na_values": na_values} | (
             {} if chosen.row_names else {"id_column": None}
         )
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, csv_text, hearing
+from isinglass.cli.console import Console, collecting_messages, csv_text
 from isinglass.cli.grammar import NUMBER
 from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading
@@ -63,7 +63,7 @@ def run(folder: str, commands: list[list[str]], send: Callable[..., None]) -> No
             sent = now
             send(text=text, count=count, total=total, left=left)
 
-    with hearing() as heard:
+    with collecting_messages() as collected:
         for words in commands:
             send(text=words[0], count=0, total=None, left=None)
             with reporting(report):
@@ -72,7 +72,7 @@ def run(folder: str, commands: list[list[str]], send: Callable[..., None]) -> No
                 error = said.strip().rpartition("Error: ")[2]
                 send(state="failed", error=error or f"The command ended with exit code {code}.")
                 return
-    send(state="done", facts=heard.facts, warnings=heard.warnings, output=output)
+    send(state="done", facts=collected.facts, warnings=collected.warnings, output=output)
 
 
 def run_command(words: list[str]) -> tuple[int, str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from isinglass.cli.grammar import is_by_column, spell_option
 from isinglass.cli.option_table import OPTIONS
-from isinglass.cli.reading import Reading, call_kinds, spell_reading
+from isinglass.cli.reading import Reading, kinds_by_key, spell_reading
 from isinglass.cli.table_info import ColumnInfo
 from isinglass.json_text import JsonObject
 from isinglass.names import name_ranges
@@ -22,7 +22,7 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
     weights = _weights(columns, reading)
     kinds = {j: column.kind for j, column in enumerate(columns) if not column.stated and j != weights}
     said: JsonObject = {
-        "kinds": call_kinds(keys, kinds),
+        "kinds": kinds_by_key(keys, kinds),
         "drop": [keys[j] for j, kind in kinds.items() if kind is None],
     }
     if weights is not None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli.attributes import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_solution, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.option_table import TABLE
-from isinglass.cli.output import DESTINATION, Destination, deliver
-from isinglass.cli.reading import READING, Attributes, Reading
+from isinglass.cli.output import DESTINATION, Destination, write_results
+from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
@@ -30,16 +31,11 @@ FEW_SUBSETS = 20
 """Subsets per share of rows left out, below which "95 % of the subsets" means all of them."""
 MOST_NODES = 60
 """Nodes up to which closeness and betweenness are computed in every resample."""
-# File -> what is in it, by kind.
-FILES: dict[str, dict[str, Callable[[Bootstrap, Communities], Arrays]]] = {
-    "rows": {
-        "edges.csv": lambda found, communities: found.edges(),
-        "nodes.csv": lambda found, communities: _measure_nodes(found, communities),
-        "edge_differences.csv": lambda found, communities: _differences(found, "edges"),
-        "node_differences.csv": lambda found, communities: _differences(found, "strength"),
-    },
-    "case-drop": {"drops.csv": lambda found, communities: found.drops()},
+FILES = {
+    "rows": ["edges.csv", "nodes.csv", "edge_differences.csv", "node_differences.csv", RESAMPLES["rows"]],
+    "case-drop": ["drops.csv", RESAMPLES["case-drop"]],
 }
+"""What is written, by kind."""
 
 
 @command("bootstrap", TABLE, bundles=[DESTINATION, ESTIMATE, READING], general="strict as_json")
@@ -72,9 +68,8 @@ def bootstrap(
     kinds = list(FILES) if kind == "all" else [kind]
     if kind == "all" and output.path is None:
         raise click.UsageError("--kind all needs -o FOLDER.")
-    names = [name for each in kinds for name in (*FILES[each], RESAMPLES[each])]
-    every = [name for each in FILES for name in (*FILES[each], RESAMPLES[each])]
-    folder = output.folder(names, inputs=[table, attributes], others=every)
+    names = [name for each in kinds for name in FILES[each]]
+    folder = output.folder(names, inputs=[table, attributes], others=[*itertools.chain(*FILES.values())])
     data = reading.read_to_fit(console, table)
     communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()
@@ -82,12 +77,9 @@ def bootstrap(
     how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
     runs = {each: estimate.run(console, checkpoint=_checkpoint(checkpoint, each, kinds)) for each in kinds}
     found = {each: resample(data, estimate.method, kind=each, run=run, **how) for each, run in runs.items()}
-    tables = {
-        name: make(found[each], communities)
-        for each in kinds
-        for name, make in FILES[each].items()
-        if folder is not None or "diff" not in name
-    }
+    tables = {name: columns for one in found.values() for name, columns in _tables(one, communities).items()}
+    if folder is not None and "rows" in found:
+        tables |= {f"{of}_differences.csv": _differences(found["rows"], of) for of in ("edge", "node")}
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(", selected again in every resample" if reselect else ", kept"),
@@ -100,7 +92,7 @@ def bootstrap(
             save(one, here / RESAMPLES[each])
 
     record = {**estimate.describe(data), "kind": kind, **_record(found, tables)}
-    deliver(console, folder, settings, findings, tables, record, write)
+    write_results(console, folder, settings, findings, tables, record, write)
 
 
 def _checkpoint(folder: str | None, kind: str, kinds: list[str]) -> str | None:
@@ -122,6 +114,13 @@ def _record(found: dict[str, Bootstrap], tables: dict[str, Arrays]) -> JsonObjec
     }
 
 
+def _tables(found: Bootstrap, communities: Communities) -> dict[str, Arrays]:
+    """Return what was found as tables, by the names of their files."""
+    if found.kind == "case-drop":
+        return {"drops.csv": found.drops()}
+    return {"edges.csv": found.edges(), "nodes.csv": _measure_nodes(found, communities)}
+
+
 def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:
     """Return the centralities of all nodes with their intervals, one after the other; of paths in small networks."""
     import numpy as np
@@ -137,14 +136,15 @@ def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:
 
 
 def _differences(found: Bootstrap, of: str) -> Arrays:
-    """Return which edges or strengths differ; without rows where there are too many to compare."""
+    """Return which edges differ, or which nodes in their strength; no rows, and a warning, if they are too many."""
     import numpy as np
 
-    from isinglass.errors import LimitError
+    from isinglass.errors import IsinglassWarning, LimitError, warn
 
     try:
-        return found.differences(of).table()
-    except LimitError:
+        return found.differences({"edge": "edges", "node": "strength"}[of]).table()
+    except LimitError as error:
+        warn(IsinglassWarning(f"{of}_differences.csv has no rows. {error.marked}"))
         return {name: np.empty(0) for name in ("first", "second", "difference", "lower", "upper", "different")}
 
 

@@ -69,7 +69,7 @@ def command(
         @functools.wraps(function)
         def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **values: object) -> None:
             console = Console(name, quiet, verbose, as_json=as_json, strict=strict)
-            with console.listening():
+            with console.showing_warnings():
                 try:
                     for bundle in bundles:
                         values[bundle.name] = bundle.make(**{name: values.pop(name) for name in bundle.options})

@@ -12,7 +12,7 @@ from isinglass.cli.descriptions import describe_imputation, describe_solution, f
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.option_table import TABLE
-from isinglass.cli.output import DESTINATION, Destination, deliver
+from isinglass.cli.output import DESTINATION, Destination, write_results
 from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural
 from isinglass.json_text import JsonObject
@@ -86,7 +86,7 @@ def compare(
         write_comparison(found, here / "report.html", title=f"Networks by {column}")
         write_text(f"{draft.text}\n\n{draft.references}\n", here / "methods.txt")
 
-    deliver(console, folder, settings, _describe(found), tables, record, write)
+    write_results(console, folder, settings, _describe(found), tables, record, write)
 
 
 def _record(found: GroupComparison) -> JsonObject:

@@ -52,25 +52,25 @@ def text_of(writer: Callable[[io.StringIO], object]) -> str:
 
 
 @dataclass
-class Heard:
+class Messages:
     """What commands said to people."""
 
     facts: list[list[str]] = field(default_factory=list)  # name and value
     warnings: list[str] = field(default_factory=list)
 
 
-_heard: ContextVar[Heard | None] = ContextVar("heard", default=None)
+_collected: ContextVar[Messages | None] = ContextVar("collected", default=None)
 
 
 @contextmanager
-def hearing() -> Iterator[Heard]:
+def collecting_messages() -> Iterator[Messages]:
     """Keep what the commands in the block say, beside printing it."""
-    heard = Heard()
-    token = _heard.set(heard)
+    collected = Messages()
+    token = _collected.set(collected)
     try:
-        yield heard
+        yield collected
     finally:
-        _heard.reset(token)
+        _collected.reset(token)
 
 
 class Console:
@@ -112,8 +112,8 @@ class Console:
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
-        if (heard := _heard.get()) is not None:
-            heard.facts += [[name, value] for name, value in facts.items()]
+        if (collected := _collected.get()) is not None:
+            collected.facts += [[name, value] for name, value in facts.items()]
         width = max((len(name) for name in facts), default=0)
         for name, value in facts.items() if not self.quiet else ():
             self.say(value, f"{name:<{width}}  ", bold=True)
@@ -152,7 +152,7 @@ class Console:
             status.stop()
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def showing_warnings(self) -> Iterator[None]:
         """Show the warnings and the log of the package; under --strict a missed tolerance becomes an exception."""
         logger, handler = logging.getLogger("isinglass"), logging.Handler()
         handler.emit = lambda record: self.say("", printable(record.getMessage()), dim=True)  # type: ignore[method-assign]
@@ -178,8 +178,8 @@ class Console:
         if text in self.warnings:  # one of several fits said it already
             return
         self.warnings.append(text)
-        if (heard := _heard.get()) is not None:
-            heard.warnings.append(text)
+        if (collected := _collected.get()) is not None:
+            collected.warnings.append(text)
         if self.quiet < 2:
             self.say(text, "Warning: ", fg="yellow")
 

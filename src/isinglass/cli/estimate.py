@@ -17,7 +17,7 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from isinglass.data import Table
     from isinglass.fit import Fit
-    from isinglass.select import Run
+    from isinglass.select import Run, Selector
 
 CRITERIA = OPTIONS["select"].type.choices  # type: ignore[attr-defined]
 
@@ -30,38 +30,18 @@ class Estimate:
     """
 
     def __init__(
-        self, *, method: str, alpha: float | None, select: str | None, random_state: int, **values: Any
+        self, *, method: str, alpha: float | None, select: str | None, random_state: int, n_jobs: int, **values: Any
     ) -> None:  # Any: options of the command line
-        from isinglass.select import SELECTORS, Fixed, Method, Run
+        from isinglass.select import Method
 
-        self.seed, said = random_state, {name: value for name, value in values.items() if value is not None}
-        if alpha is not None and select is not None:
-            raise click.UsageError("Use either --alpha or --select, not both.")
-        if method != "joint" and select == "two-stage":
-            raise click.UsageError(f"--select two-stage needs --method joint, not {method}.")
-        general, self._run = ({name: said.pop(name) for name in _fields(of) & said.keys()} for of in (Method, Run))
-        self.criterion = select or ("two-stage" if method == "joint" else "ebic") if alpha is None else None
-        if self.criterion is None:
-            said["alpha"] = alpha
-        per_node = (method, self.criterion) == ("nodewise", "ebic")
-        chosen: Any = SELECTORS["per-node" if per_node else self.criterion or Fixed.name]
-        for name in (name for name in said if name not in _fields(chosen)):
-            option = OPTIONS[name].opts[0]
-            if alpha is not None:
-                raise click.UsageError(
-                    f"{option} is used only to select a penalty, and --alpha sets it. Leave one of the two out."
-                )
-            of = " or ".join(each for each in CRITERIA if name in _fields(SELECTORS[each]))
-            raise click.UsageError(f"{option} needs --select {of}, not {self.criterion}.")
-        if per_node and isinstance(said.get("alphas"), list):
-            raise click.UsageError(
-                "--alphas must be a number of penalties here, because --method nodewise "
-                "--select ebic makes a list for each node."
-            )
-        self._seeded = "random_state" in _fields(chosen)
-        if self._seeded:
-            said["random_state"] = self.seed
-        self.method = Method(method, chosen(**said), **general)
+        self.seed, self.n_jobs = random_state, n_jobs
+        self.criterion, selector = _selector(method, alpha, select)  # None: the penalty is given
+        said = {name: value for name, value in {"alpha": alpha, **values}.items() if value is not None}
+        general = {name: said.pop(name) for name in [*said] if name in _fields(Method)}
+        _refuse_others(said, self.criterion, selector)
+        self._seeded = "random_state" in _fields(selector)
+        chosen = selector(**said, **({"random_state": self.seed} if self._seeded else {}))
+        self.method = Method(method, chosen, **general)
         self.record = {"name": method, **general}
         self._words = METHODS[method] + (", standardized penalty" if "penalty_weights" in general else "")
 
@@ -72,7 +52,7 @@ class Estimate:
         """Return how something is run: the jobs, whether there is a bar, and more."""
         from isinglass.select import Run
 
-        return Run(**self._run, progress=console.progress_wanted, **more)
+        return Run(n_jobs=self.n_jobs, progress=console.progress_wanted, **more)
 
     def fit(
         self,
@@ -95,6 +75,39 @@ class Estimate:
     def summarize(self, again: str = "") -> str:
         """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""
         return f"{self}; {'alpha given' if self.criterion is None else self.method.words + again}"
+
+
+def _selector(method: str, alpha: float | None, select: str | None) -> tuple[str | None, type[Selector]]:
+    """Return the criterion, None if the penalty is given, and the class of selectors that it stands for."""
+    from isinglass.select import SELECTORS, Fixed, PerNode
+
+    if alpha is not None:
+        if select is not None:
+            raise click.UsageError("Use either --alpha or --select, not both.")
+        return None, Fixed
+    criterion = select or ("two-stage" if method == "joint" else "ebic")
+    if method != "joint" and criterion == "two-stage":
+        raise click.UsageError(f"--select two-stage needs --method joint, not {method}.")
+    return criterion, PerNode if (method, criterion) == ("nodewise", "ebic") else SELECTORS[criterion]
+
+
+def _refuse_others(said: JsonObject, criterion: str | None, selector: type[Selector]) -> None:
+    """Refuse an option that the selector does not have, and penalties for all nodes where each has its own."""
+    from isinglass.select import SELECTORS, PerNode
+
+    for name in (each for each in said if each not in _fields(selector)):
+        option = OPTIONS[name].opts[0]
+        if criterion is None:
+            raise click.UsageError(
+                f"{option} is used only to select a penalty, and --alpha sets it. Leave one of the two out."
+            )
+        of = " or ".join(each for each in CRITERIA if name in _fields(SELECTORS[each]))
+        raise click.UsageError(f"{option} needs --select {of}, not {criterion}.")
+    if selector is PerNode and isinstance(said.get("alphas"), list):
+        raise click.UsageError(
+            "--alphas must be a number of penalties here, because --method nodewise --select ebic makes a list for "
+            "each node."
+        )
 
 
 def _fields(record: type) -> set[str]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from isinglass.cli.attributes import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, text_of
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL
 from isinglass.cli.output import check_target
-from isinglass.cli.reading import Attributes
 
 
 @command("export", MODEL, general="")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.atomic import write_text
+from isinglass.cli.attributes import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, rows_of, text_of
 from isinglass.cli.descriptions import (
@@ -21,9 +22,9 @@ from isinglass.cli.descriptions import (
 )
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.option_table import TABLE_OR_PATTERN
-from isinglass.cli.output import DESTINATION, Destination, deliver
+from isinglass.cli.output import DESTINATION, Destination, write_results
 from isinglass.cli.parameter_types import files_of
-from isinglass.cli.reading import READING, Attributes, Reading
+from isinglass.cli.reading import READING, Reading
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def fit(
         stages = found.selection.stages and asdict(found.selection.stages)
         record["selection"] = {"criterion": estimate.criterion, "description": found.chosen, "stages": stages}
         record |= _describe(found)
-    deliver(
+    write_results(
         *(console, folder, settings, found.facts(), {"edges.csv": edges}, record),
         write=lambda here: write_files(here, data, found, known),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from isinglass.cli.console import Console
-from isinglass.cli.descriptions import METHODS, describe_coding, describe_table
+from isinglass.cli.descriptions import METHODS, describe_coding
 from isinglass.cli.reading import Reading
 from isinglass.errors import DataError
 
@@ -146,17 +146,17 @@ class Loaded:
 
         if self.fit is None:
             return
-        fitted, here = self.fit.data.n_rows, describe_table(data)["effective_rows"]
-        before, now = self.fit.data.shares, category_shares(data)
-        worst = int(np.abs(now - before)[::-1].argmax())  # of two values, the second
-        worst = len(now) - 1 - worst
+        fitted, here = self.fit.data.n_rows, data.counted(quiet=True).total_weight
+        before, now, variables = self.fit.data.shares, category_shares(data), self.network.variables
+        far = np.abs(now - before)
+        worst = len(far) - 1 - int(far[::-1].argmax())  # of two values, the second
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"the fit had {fitted:.6g} rows (with weights), this table has {here:.6g}"
-        elif not np.isclose(now[worst], before[worst], rtol=0, atol=1e-9):
-            column = int(self.network.variables.column[worst])
-            value = self.network.labels[column][worst - int(np.searchsorted(self.network.variables.column, column))]
+        elif far[worst] > 1e-9:
+            column = int(variables.column[worst])
+            value = variables.labels[column][worst - variables.starts[column]]
             shares = f"{before[worst]:.2%} in the fit, {now[worst]:.2%} here"
-            difference = f"the share of {value!r} in {self.network.names[column]!r} is {shares}"
+            difference = f"the share of {value!r} in {variables.names[column]!r} is {shares}"
         else:
             return
         remedy = "Read it with the options of the fit, such as --weights or --missing."

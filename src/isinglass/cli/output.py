@@ -169,7 +169,7 @@ def _digest(place: Path) -> str | None:
         return None
 
 
-def deliver(
+def write_results(
     console: Console,
     folder: OutputFolder | None,
     settings: dict[str, str],
@@ -199,7 +199,7 @@ def deliver(
         console.write(next(iter(texts.values())))
 
 
-def put(
+def write_file(
     console: Console, target: Path | None, content: str | bytes, note: str = "", *, facts: Mapping[str, str] = {}
 ) -> None:
     """Say some facts, and write one file, whole or not at all; print it if there is none."""

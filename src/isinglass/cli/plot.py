@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli.attributes import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL
-from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, put, require_matplotlib
+from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, require_matplotlib, write_file
 from isinglass.cli.parameter_types import one_of
-from isinglass.cli.reading import READING_AGAIN, Attributes, Reading
+from isinglass.cli.reading import READING_AGAIN, Reading
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -155,4 +156,4 @@ def plot(
         ax = None if width is None or kind == "centrality" else figures.paper_axes(width)
         return KINDS[kind](figures, ask, ax)  # type: ignore[no-any-return]
 
-    put(console, output, figure_bytes(draw, ".png" if output is None else output.suffix.lower()))
+    write_file(console, output, figure_bytes(draw, ".png" if output is None else output.suffix.lower()))

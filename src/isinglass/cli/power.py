@@ -11,7 +11,7 @@ from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL
-from isinglass.cli.output import DESTINATION, Destination, deliver, figure_bytes, require_matplotlib
+from isinglass.cli.output import DESTINATION, Destination, figure_bytes, require_matplotlib, write_results
 from isinglass.errors import plural
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def power(
         "sizes": records(found.columns),
     }
     tables = {"power.csv": found.columns}
-    deliver(console, folder, settings, findings, tables, record, lambda here: _draw(found, here))
+    write_results(console, folder, settings, findings, tables, record, lambda here: _draw(found, here))
 
 
 def _draw(found: SampleSizeStudy, here: Path) -> None:

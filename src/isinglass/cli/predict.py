@@ -11,7 +11,7 @@ from isinglass.cli.console import Console, csv_text
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL, TABLE_OR_PATTERN
-from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, put
+from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, write_file
 from isinglass.cli.parameter_types import files_of
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.errors import DataError, plural
@@ -85,7 +85,7 @@ def predict(
     if console.as_json and output.path is None:
         console.say_facts(facts)
     else:
-        put(console, output.path, text, facts=facts)
+        write_file(console, output.path, text, facts=facts)
     if console.as_json:
         about = {"model": model} if score else {"model": model, "impute": impute}
         console.write_json({**about, **record}, "score" if score else None)

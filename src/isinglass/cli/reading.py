@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +22,6 @@ from isinglass.names import name_ranges, read_column
 if TYPE_CHECKING:
     from isinglass.arguments import Options
     from isinglass.data import AnyTable, Table
-    from isinglass.variables import Variables
 
 _DETECTED = {
     "delimiter": "fields separated by",
@@ -37,7 +33,6 @@ _DETECTED = {
 """What was found out about a file, in words."""
 _KINDS = ("ordinal", "nominal", "continuous")  # each an option
 _TAKEN = re.compile(r"(none|#\d+|column \d+|-.*)?")  # names that mean something else in some option
-WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
 
 class Reading:
@@ -150,24 +145,24 @@ def _join_labels(named: Sequence[Mapping[str | int, Mapping[str, str]]]) -> dict
     return found
 
 
-def call_columns(names: Sequence[str]) -> list[str | int]:
+def column_keys(names: Sequence[str]) -> list[str | int]:
     """Return what options call columns: by name, else by number from 0, which depends on whether one names the rows.
 
     Examples
     --------
-    >>> call_columns(["age", "a,b", "none", "sex", "sex"])
+    >>> column_keys(["age", "a,b", "none", "sex", "sex"])
     ['age', 'a,b', 2, 3, 4]
     """
     counts = Counter(names)
     return [j if _TAKEN.fullmatch(name) or counts[name] > 1 else name for j, name in enumerate(names)]
 
 
-def call_kinds(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> dict[str | int, str]:
+def kinds_by_key(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> dict[str | int, str]:
     """Return the kinds of columns, given by place, under what options call these; three neighbors and more as a range.
 
     Examples
     --------
-    >>> call_kinds(["a", "b", 2, "d"], {0: "ordinal", 1: "ordinal", 2: "ordinal", 3: "nominal"})
+    >>> kinds_by_key(["a", "b", 2, "d"], {0: "ordinal", 1: "ordinal", 2: "ordinal", 3: "nominal"})
     {'a:#3': 'ordinal', 'd': 'nominal'}
     """
     found: dict[str | int, str] = {}
@@ -202,77 +197,6 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
     if is_by_column(value):
         return [(name, each if key is None else {key: each}) for key, each in value.items()]
     return [("groups", value[0])] if name == "labels" else [(name, value)] if value != [] else []
-
-
-@dataclass(frozen=True)
-class Attributes:
-    """What a file says about nodes, in their order: the first column gives the colors, unless it is the wording."""
-
-    columns: Mapping[str, list[str | None]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, file: str | None, variables: Variables, taken: Collection[str] | None = None) -> Attributes:
-        """Return the attributes of the nodes among some variables; none without a file.
-
-        The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that
-        it does not mention have no values; rows that mention no node are refused, because a misspelt name would go
-        unnoticed. Where attributes become columns of a file that has others, ``taken``, so are names that it uses.
-        """
-        from isinglass.export.attributes import check_name
-
-        if file is None:
-            return cls()
-        header, rows = _read_rows(file)
-        nodes = variables.nodes
-        for name in () if taken is None else header:
-            try:
-                check_name(name, "node", variables, taken or ())
-            except DataError as error:
-                error.where = file
-                raise
-        for row in rows:
-            if row not in nodes:
-                raise DataError(f"{file} must name nodes in its first column; {row!r} is not a node.")
-        cells = [rows.get(node, [""] * len(header)) for node in nodes]
-        return cls({name: [row[k] or None for row in cells] for k, name in enumerate(header)})
-
-    @property
-    def color_by(self) -> str | None:
-        """The name of the attribute that gives the colors."""
-        return next((name for name in self.columns if name != WORDING), None)
-
-    @property
-    def groups(self) -> list[str | None] | None:
-        """The values of that attribute."""
-        return None if self.color_by is None else self.columns[self.color_by]
-
-    @property
-    def wording(self) -> list[str | None] | None:
-        """The wording of the items."""
-        return self.columns.get(WORDING)
-
-
-def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the names of the attributes, and the attributes of every node."""
-    try:
-        text = Path(file).read_text(encoding="utf-8-sig")
-        delimiter = max(",;\t", key=text.partition("\n")[0].count)
-        lines = [line for line in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True) if line]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
-    if not lines or len(lines[0]) < 2:
-        raise DataError(f"{file} must have a header with at least two columns: the name of the node, and an attribute.")
-    header, rows = lines[0][1:], {}
-    if len({name.casefold() for name in header}) < len(header):
-        raise DataError(f"{file} must have attributes with different names; got {', '.join(header)}.")
-    for number, line in enumerate(lines[1:], start=2):
-        if len(line) != len(header) + 1 or line[0] in rows:
-            raise DataError(
-                f"{file}, line {number} must have {len(header) + 1} cells and a name that no other "
-                f"line has; got {line!r}."
-            )
-        rows[line[0]] = line[1:]
-    return header, rows
 
 
 OF_THE_FILE = (

@@ -6,12 +6,13 @@ import io
 import shlex
 from pathlib import Path
 
+from isinglass.cli.attributes import Attributes
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL
-from isinglass.cli.output import Record, check_target, file_or_stdout, put, read_record
-from isinglass.cli.reading import READING_AGAIN, Attributes, Reading
+from isinglass.cli.output import Record, check_target, file_or_stdout, read_record, write_file
+from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.json_text import JsonObject
 
 STEPS = 30  # of the slider, if the model has no path of its own
@@ -68,7 +69,7 @@ def report(
             **options,
         )
     text = page.getvalue()
-    put(console, output, text, f", {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
+    write_file(console, output, text, f", {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
 
 
 def _read_rows(console: Console, loaded: Loaded, reading: Reading, table: str) -> tuple[JsonObject, str]:

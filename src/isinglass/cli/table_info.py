@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from isinglass.cli.descriptions import describe_table
 from isinglass.cli.grammar import spell_column
-from isinglass.cli.reading import call_columns
+from isinglass.cli.reading import column_keys
 from isinglass.errors import MeaningWarning
 from isinglass.json_text import JsonObject
 
@@ -113,7 +113,7 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
         if guess.kind is None:
             order.insert(guess.place, label)
     names = [spell_column(label if isinstance(label, int) else str(label)) for label in order]
-    keys = call_columns(names) if variables.named else [label for label in order if isinstance(label, int)]
+    keys = column_keys(names) if variables.named else [label for label in order if isinstance(label, int)]
     noted: dict[Hashable, list[str]] = {label: [] for label in order}
     for warning in doubts:
         for label in warning.columns:
