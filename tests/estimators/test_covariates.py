@@ -141,6 +141,13 @@ def test_nodes_and_pictures_leave_covariates_out(tmp_path):
     assert "Adjusted for: age, sex (couplings unpenalized" in net.summary()
 
 
+def test_texts_count_nodes_without_covariates():
+    table = as_table(frame(), kinds={"age": "continuous"}, encode="auto", covariates=["age", "sex"])
+    found = Method().choose(table)
+    for text in (repr(found), repr(refit(table, found.solution))):
+        assert "among 4 nodes" in text, text
+
+
 def test_resamples_and_groups_are_about_the_variables():
     data = frame()
     found = bootstrap(data, IsingNetwork(covariates=["age", "sex"]), n_boot=5, random_state=0)
