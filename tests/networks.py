@@ -3,7 +3,7 @@
 import numpy as np
 
 from isinglass import Network, Table, Variables
-from isinglass.data.scores import check_scores
+from isinglass.data.meaning.scores import check_scores
 
 
 def make_network(category_fields, scores, edge_index, edge_values=None, names=None, *, categories=None, blocks=None):

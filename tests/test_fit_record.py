@@ -140,12 +140,12 @@ def test_fit_and_its_company_do_without_scikit_learn(tmp_path):
 def test_each_table_and_network_is_converted_once(tmp_path, monkeypatch):
     """From file to report: the text is converted to 0 and 1 once, and no network becomes dense."""
     from isinglass.cli import main
-    from isinglass.data import conversion
+    from isinglass.data.meaning import conversion
 
     FRAME.to_csv(tmp_path / "table.csv", index=False)
     converted, dense = [], []
     convert = conversion.convert_source
-    for module in ("isinglass.data.conversion", "isinglass.data.files"):
+    for module in ("isinglass.data.meaning.conversion", "isinglass.data.files.read_table"):
         monkeypatch.setattr(f"{module}.convert_source", lambda *a, **k: converted.append(1) or convert(*a, **k))
     couplings = Network.couplings.func
     monkeypatch.setattr(Network, "couplings", property(lambda self: dense.append(1) or couplings(self)))

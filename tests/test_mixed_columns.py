@@ -27,7 +27,7 @@ from isinglass import (
     refit,
     save,
 )
-from isinglass.data.coding import Steps
+from isinglass.data.meaning.coding import Steps
 from isinglass.errors import DataError, MeaningWarning
 from isinglass.evaluate.numbers import central_intervals, conditional_variances, partial_correlations, warn_beyond_one
 from isinglass.export import write_network

@@ -137,7 +137,9 @@ def quoted_facts():
     from isinglass import EBIC, StARS, TwoStage
     from isinglass.app import session
     from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
-    from isinglass.data import backends, documents, grid, guards, rules
+    from isinglass.data.files import documents
+    from isinglass.data.meaning import grid, guards, rules
+    from isinglass.data.parts import backends
     from isinglass.data.source import BLANKS
     from isinglass.evaluate import elimination, marginals
     from isinglass.evaluate.centrality import MOST_PATHS
@@ -252,7 +254,11 @@ def quoted_facts():
 
 
 def _facts_about_reading():
-    from isinglass.data import backends, files, scores, source, text, two_values
+    from isinglass.data import source
+    from isinglass.data.files import read_table as files
+    from isinglass.data.files import text
+    from isinglass.data.meaning import scores, two_values
+    from isinglass.data.parts import backends
 
     known = dict(two_values._KNOWN)
     for pair in ("no/yes", "false/true", "disagree/agree", "absent/present", "incorrect/correct", "nay/yea"):

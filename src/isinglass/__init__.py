@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.data import Table as Table
     from isinglass.data import as_table as as_table
     from isinglass.data import read_parts as read_parts
-    from isinglass.data.files import read_table as read_table
+    from isinglass.data.files.read_table import read_table as read_table
     from isinglass.estimators import ExactIsing as ExactIsing
     from isinglass.estimators import IsingLasso as IsingLasso
     from isinglass.estimators import IsingLassoCV as IsingLassoCV
@@ -59,7 +59,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
 # Module -> the public names it defines; loaded on first use (PEP 562): `import isinglass` costs next to nothing.
 _NAMES = {
     "data": "Coding Table as_table read_parts",
-    "data.files": "read_table",
+    "data.files.read_table": "read_table",
     "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing "
     "NodewiseIsingEBIC",
     "fit": "Fit",

@@ -16,10 +16,10 @@ from isinglass._core import free_ridge
 from isinglass.arguments import Options, require
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
-from isinglass.data.blocks import is_in_parts
+from isinglass.data.meaning.values import Value
 from isinglass.data.options import for_another_file
-from isinglass.data.parts import read_like
-from isinglass.data.values import Value
+from isinglass.data.parts.blocks import is_in_parts
+from isinglass.data.parts.parted_table import read_like
 from isinglass.errors import plural
 from isinglass.evaluate.numbers import partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows

@@ -15,7 +15,7 @@ from commands import write_csv
 
 from isinglass.app.recipe import FIGURES, Choices, Recipe
 from isinglass.app.worker import run_command
-from isinglass.data.files import read_table
+from isinglass.data.files.read_table import read_table
 
 HOSTILE = ["a,b", 'say "hi"', "x=1", "#2", "A:B", "star*", "none", "-o", " blank ", "</script>", "new\nline", "é", ""]
 

@@ -147,7 +147,7 @@ def test_not_converged_is_an_error_only_if_strict(table, tmp_path):
 
 def test_limit(table, monkeypatch):
     """What cannot be set here is said to be a matter of Python."""
-    from isinglass.data import files
+    from isinglass.data.files import read_table as files
 
     monkeypatch.setattr(files, "read_table", functools.partial(files.read_table, max_columns=3))
     assert "max_columns in Python" in data_error("info", table, code=5)

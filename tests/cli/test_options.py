@@ -19,7 +19,7 @@ from isinglass.cli.info import info
 from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import READING, READING_AGAIN, spell_reading
 from isinglass.data import as_table
-from isinglass.data.files import read_table
+from isinglass.data.files.read_table import read_table
 from isinglass.names import read_column
 from isinglass.select import SELECTORS, Method, Run
 

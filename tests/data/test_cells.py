@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import read_table
-from isinglass.data.cells import Vocabulary
+from isinglass.data.files.cells import Vocabulary
+from isinglass.data.meaning.values import NO_ANSWER, is_among, spell_out
 from isinglass.data.options import ReadOptions
 from isinglass.data.source import BLANKS
-from isinglass.data.values import NO_ANSWER, is_among, spell_out
 
 
 @pytest.mark.parametrize(

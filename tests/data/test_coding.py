@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.data import as_table
-from isinglass.data.coding import BITS, Coding, Cut, Levels
+from isinglass.data.meaning.coding import BITS, Coding, Cut, Levels
 from isinglass.data.source import number_objects
 from isinglass.errors import DataError
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from isinglass import IsingNetwork, as_table, ising_path, load, read_table, save
-from isinglass.data import conversion
-from isinglass.data.grid import MOST_KEPT, equal_steps, n_steps, normal_steps
+from isinglass.data.meaning import conversion
+from isinglass.data.meaning.grid import MOST_KEPT, equal_steps, n_steps, normal_steps
 from isinglass.errors import DataError, MeaningWarning
 from isinglass.variables import Variables
 

@@ -9,7 +9,7 @@ import tracemalloc
 
 import pytest
 
-from isinglass.data.documents import Limits, open_document
+from isinglass.data.files.documents import Limits, open_document
 from isinglass.errors import DataError, LimitError
 
 TEXT = b"a,b\n0,1\n"

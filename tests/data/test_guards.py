@@ -13,8 +13,8 @@ import pytest
 from commands import error_line, run
 
 from isinglass import as_table, read_table
-from isinglass.data.grid import equal_steps
-from isinglass.data.guards import missing_codes, no_answers
+from isinglass.data.meaning.grid import equal_steps
+from isinglass.data.meaning.guards import missing_codes, no_answers
 from isinglass.errors import DataError, MeaningWarning, suppress_warnings
 
 N = 200
@@ -447,7 +447,7 @@ def test_texts_that_name_rows_are_not_proposed_as_numbers(tmp_path):
 
 def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
     """Every second row is looked at, and the last item has answers in the others only."""
-    monkeypatch.setattr("isinglass.data.guards.MOST_ROWS", N // 2)
+    monkeypatch.setattr("isinglass.data.meaning.guards.MOST_ROWS", N // 2)
     frame = battery().astype(float)
     frame.loc[::2, "i5"] = np.nan
     with warnings.catch_warnings():

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from networks import make_table
 
-from isinglass.data import PartedTable, Table, as_table, backends, category_counts, pair_counts, read_parts, which_vary
-from isinglass.data.backends import Here
-from isinglass.data.parts import Fold, cut_into_parts, rows_of
+from isinglass.data import PartedTable, Table, as_table, category_counts, pair_counts, read_parts, which_vary
+from isinglass.data.parts import backends
+from isinglass.data.parts.backends import Here
+from isinglass.data.parts.parted_table import Fold, cut_into_parts, rows_of
 from isinglass.data.weights import WeightSums
 from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
 from isinglass.missing_record import Missing

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from isinglass.data.cells import Vocabulary, lay_out
 from isinglass.data.containers import complete_like, open_source
-from isinglass.data.conversion import convert_source
-from isinglass.data.documents import Limits
+from isinglass.data.files.cells import Vocabulary, lay_out
+from isinglass.data.files.documents import Limits
+from isinglass.data.files.text import find_delimiter, read_records
+from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.options import ReadOptions
-from isinglass.data.text import find_delimiter, read_records
 from isinglass.errors import DataError
 
 BITS = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 0, 1, 0]])

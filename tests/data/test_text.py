@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass._core import Words
-from isinglass.data.documents import Limits
-from isinglass.data.text import (
+from isinglass.data.files.documents import Limits
+from isinglass.data.files.text import (
     _add_words,
     _read_many,
     blank_comments,

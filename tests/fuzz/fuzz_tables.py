@@ -18,7 +18,7 @@ from harness import fuzz
 from seeds import TEXTS, arrow_files, numpy_files, packed_files, table_files
 
 from isinglass.data import Table
-from isinglass.data.files import read_table
+from isinglass.data.files.read_table import read_table
 from isinglass.errors import DataError, LimitError
 
 LIMITS = {"max_rows": 1000, "max_columns": 200, "max_bytes": 2**20}
@@ -59,4 +59,4 @@ if __name__ == "__main__":
     files = table_files() if "--surveys" in sys.argv else {**TEXTS, **numpy_files(), **arrow_files(), **packed_files()}
     sys.argv = [argument for argument in sys.argv if argument != "--surveys"]
     seeds = [bytes([choice]) + data for data in files.values() for choice in range(len(OPTIONS))]
-    fuzz(check, seeds, ("isinglass.data.files", "isinglass.data"))
+    fuzz(check, seeds, ("isinglass.data.files.read_table", "isinglass.data"))

@@ -12,7 +12,8 @@ from choices import select_ebic, stars, two_stage
 from cluster import two_workers
 
 from isinglass._core import CpuRows
-from isinglass.data import PartedTable, Table, backends, read_parts
+from isinglass.data import PartedTable, Table, read_parts
+from isinglass.data.parts import backends
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.select import Fixed, Method
 from isinglass.select.ebic import ebic

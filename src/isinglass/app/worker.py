@@ -22,7 +22,7 @@ from isinglass.cli.console import Console, collecting_messages, csv_text
 from isinglass.cli.grammar import NUMBER
 from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading
-from isinglass.data import files  # noqa: F401 - as above
+from isinglass.data.files import read_table  # noqa: F401 - as above
 from isinglass.datasets import load_senate109
 from isinglass.datasets.mood import write_mood
 from isinglass.json_text import JsonObject

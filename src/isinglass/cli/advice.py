@@ -56,7 +56,7 @@ def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict
 
 def _noted(columns: Sequence[ColumnInfo]) -> dict[str, list[int]]:
     """Return the places of columns with a note, by the option that it calls for."""
-    from isinglass.data.guards import LONG_TAIL, REVERSED, WEIGHTS
+    from isinglass.data.meaning.guards import LONG_TAIL, REVERSED, WEIGHTS
 
     notes = {"weights": WEIGHTS, "reverse": REVERSED, "normal_scores": LONG_TAIL}
     return {option: [j for j, column in enumerate(columns) if note in column.notes] for option, note in notes.items()}

@@ -11,7 +11,7 @@ from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.data import AnyTable, Table
-    from isinglass.data.coding import Coding, Rule
+    from isinglass.data.meaning.coding import Coding, Rule
     from isinglass.missing_record import Missing
     from isinglass.results import Solution
 
@@ -118,7 +118,7 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
 
 def _meaning(rule: Rule) -> str:
     """Say in words how a column is read."""
-    from isinglass.data.coding import Cut, Steps
+    from isinglass.data.meaning.coding import Cut, Steps
 
     if isinstance(rule, Cut):
         return f"1 above {rule.threshold:g}"

@@ -63,7 +63,7 @@ class Loaded:
     @property
     def coding(self) -> Coding:
         """How the table of the fit was read; the categories of the network where there is no fit."""
-        from isinglass.data.coding import Coding
+        from isinglass.data.meaning.coding import Coding
 
         return Coding.of(self.network.variables) if self.fit is None else self.fit.coding
 

@@ -18,7 +18,7 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
     from isinglass.data import Table
-    from isinglass.data.values import Value
+    from isinglass.data.meaning.values import Value
 
 RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
@@ -130,7 +130,7 @@ def _kept(data: Table, number: int) -> JsonObject:
     """Return what is known of a column of the table."""
     import numpy as np
 
-    from isinglass.data.coding import Steps
+    from isinglass.data.meaning.coding import Steps
 
     gone, rule = data.holes if data.holes is not None else data.filled, data.coding.columns[number]
     ends, notes = None, []
@@ -151,7 +151,7 @@ def _kept(data: Table, number: int) -> JsonObject:
 
 def _left_out(data: Table, label: Hashable) -> JsonObject:
     """Return what is known of a column of the file that is probably no variable."""
-    from isinglass.data.values import is_number
+    from isinglass.data.meaning.values import is_number
 
     guess = data.guesses[label]
     values = sorted(guess.values) if all(map(is_number, guess.values)) else guess.values

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isinglass.data.coding import Cells
+from isinglass.data.meaning.coding import Cells
+from isinglass.data.meaning.values import Value, is_missing
 from isinglass.data.source import (
     NUMBER_TYPES,
     Column,
@@ -20,7 +21,6 @@ from isinglass.data.source import (
     number_objects,
     of_numbers,
 )
-from isinglass.data.values import Value, is_missing
 from isinglass.errors import DataError, setting
 
 if TYPE_CHECKING:

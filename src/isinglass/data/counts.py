@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data.parts import AnyTable
+from isinglass.data.parts.parted_table import AnyTable
 from isinglass.variables import Variables
 
 

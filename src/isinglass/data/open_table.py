@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.data.blocks import is_in_parts, is_one_file
-from isinglass.data.coding import Coding, contradict, find_columns
 from isinglass.data.containers import as_frame
-from isinglass.data.conversion import convert, read_codes
+from isinglass.data.meaning.coding import Coding, contradict, find_columns
+from isinglass.data.meaning.conversion import convert, read_codes
+from isinglass.data.meaning.rules import refuse_other
 from isinglass.data.options import ReadOptions, ValueOptions, takes
-from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, is_read, open_parts
-from isinglass.data.rules import refuse_other
+from isinglass.data.parts.blocks import is_in_parts, is_one_file
+from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read, open_parts
 from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.data.weights import check_weight_kind, settle_kind

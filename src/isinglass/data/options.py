@@ -9,9 +9,9 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from isinglass.arguments import Options
-from isinglass.data.coding import Coding, by_column
+from isinglass.data.meaning.coding import Coding, by_column
+from isinglass.data.meaning.values import Value
 from isinglass.data.table import Kinds, Scores
-from isinglass.data.values import Value
 from isinglass.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.coding import NO_FILE, UNKNOWN, Cells, Codes, Coding, Layout, Rule
-from isinglass.data.guards import advise_missing, no_answers, remark_decimals, remark_identifier
-from isinglass.data.values import (
+from isinglass.data.meaning.coding import NO_FILE, UNKNOWN, Cells, Codes, Coding, Layout, Rule
+from isinglass.data.meaning.guards import advise_missing, no_answers, remark_decimals, remark_identifier
+from isinglass.data.meaning.values import (
     NO_ANSWER,
     Value,
     is_among,

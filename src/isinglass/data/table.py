@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
-from isinglass.data.coding import Coding, Guess
-from isinglass.data.values import Value
+from isinglass.data.meaning.coding import Coding, Guess
+from isinglass.data.meaning.values import Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import DataError, plural, setting
 from isinglass.matching import match_categories

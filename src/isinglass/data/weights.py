@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.guards import warn_of_kind
+from isinglass.data.meaning.guards import warn_of_kind
 from isinglass.errors import ArgumentError, DataError, setting
 
 WEIGHT_KINDS = ("sampling", "counts")

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, TableLike
-from isinglass.data.blocks import is_in_parts
-from isinglass.data.coding import comparable_names
 from isinglass.data.containers import as_frame, complete_like
+from isinglass.data.meaning.coding import comparable_names
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
-from isinglass.data.parts import is_read
+from isinglass.data.parts.blocks import is_in_parts
+from isinglass.data.parts.parted_table import is_read
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, plural, setting
 from isinglass.evaluate.prediction import fill_most_probable

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from isinglass.data import AnyTable, TableLike
-from isinglass.data.parts import is_read
+from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import JointEstimator, ResamplingEstimator
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import FloatArray, read_only
-from isinglass.data.values import is_missing
+from isinglass.data.meaning.values import is_missing
 from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network

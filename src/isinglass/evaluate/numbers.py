@@ -10,7 +10,7 @@ from isinglass.arguments import check_level
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.conditionals import blocks_of_rows
 from isinglass.data import AnyTable
-from isinglass.data.coding import Rule, Steps
+from isinglass.data.meaning.coding import Rule, Steps
 from isinglass.errors import MeaningWarning, warn
 from isinglass.network import Network
 from isinglass.variables import Variables

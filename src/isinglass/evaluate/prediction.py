@@ -14,7 +14,7 @@ import numpy as np
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.data import Table
-from isinglass.data.coding import Rule
+from isinglass.data.meaning.coding import Rule
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import expected_values, put_numbers, step_means

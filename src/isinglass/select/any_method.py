@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import is_real
 from isinglass.arrays import AnyArray
 from isinglass.data import Table, TableLike, as_table
-from isinglass.data.parts import is_read
+from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import (
     ArgumentError,
     DataError,

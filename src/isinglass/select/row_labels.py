@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike
-from isinglass.data.values import is_missing
+from isinglass.data.meaning.values import is_missing
 from isinglass.errors import ArgumentError, DataError, called_row, listed, setting
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from isinglass.arguments import RandomSource, as_generator
-from isinglass.data.parts import Fold
+from isinglass.data.parts.parted_table import Fold
 from isinglass.results import Solution
 from isinglass.select.prediction_check import STRIDE, Verdict, log_distances
 from isinglass.select.scoring import EdgePrice

@@ -11,8 +11,8 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
+from isinglass.data.meaning.specs import list_kinds
 from isinglass.data.source import Source
-from isinglass.data.specs import list_kinds
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError
 from isinglass.network import Network

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import CpuRows
-from isinglass.data.backends import BYTES_OF_A_ONE, RARE, Part
-from isinglass.data.parts import PartedTable, RowSelection, rows_of
+from isinglass.data.parts.backends import BYTES_OF_A_ONE, RARE, Part
+from isinglass.data.parts.parted_table import PartedTable, RowSelection, rows_of
 
 logger = logging.getLogger("isinglass")
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
 from isinglass.data.counts import n_occurring
-from isinglass.data.scores import MOST_STEPS, whole_steps
+from isinglass.data.meaning.scores import MOST_STEPS, whole_steps
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.variables import Variables

@@ -10,7 +10,7 @@ import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data.coding import Rule, Steps
+from isinglass.data.meaning.coding import Rule, Steps
 from isinglass.errors import DataError
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import check_model

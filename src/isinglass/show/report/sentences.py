@@ -15,7 +15,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from isinglass.data.coding import Cut, Indicators, Levels, Rule, Steps
+from isinglass.data.meaning.coding import Cut, Indicators, Levels, Rule, Steps
 from isinglass.errors import plural
 from isinglass.missing_record import Missing
 from isinglass.network import Network

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import Coding, Table, TableLike
-from isinglass.data.coding import Rule
+from isinglass.data.meaning.coding import Rule
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for

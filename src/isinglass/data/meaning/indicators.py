@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.coding import Coding, Indicators
-from isinglass.data.redundancy import indicator_sets
+from isinglass.data.meaning.coding import Coding, Indicators
+from isinglass.data.meaning.redundancy import indicator_sets
 from isinglass.data.table import Table
 from isinglass.errors import DataError, DataWarning, setting, warn
 

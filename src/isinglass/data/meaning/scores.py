@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.specs import CONTINUOUS
-from isinglass.data.values import Value, show_values
+from isinglass.data.meaning.specs import CONTINUOUS
+from isinglass.data.meaning.values import Value, show_values
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isinglass.data.cells import Records, count_titles
-from isinglass.data.coding import Codes
-from isinglass.data.documents import Limits
+from isinglass.data.files.cells import Records, count_titles
+from isinglass.data.files.documents import Limits
+from isinglass.data.meaning.coding import Codes
 from isinglass.errors import ArgumentError, DataError, LimitError, plural, setting
 
 if TYPE_CHECKING:

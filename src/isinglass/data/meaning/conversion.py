@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data.coding import (
+from isinglass.data.containers import as_frame, open_source
+from isinglass.data.meaning.coding import (
     ABSENT,
     BITS,
     MISSING_CHOICES,
@@ -26,16 +27,15 @@ from isinglass.data.coding import (
     comparable_names,
     find_columns,
 )
-from isinglass.data.containers import as_frame, open_source
-from isinglass.data.finding import Finding, find_coding
-from isinglass.data.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
-from isinglass.data.indicators import combine, combine_indicators
+from isinglass.data.meaning.finding import Finding, find_coding
+from isinglass.data.meaning.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
+from isinglass.data.meaning.indicators import combine, combine_indicators
+from isinglass.data.meaning.refusals import advise_kinds, refuse_missing, refuse_values
+from isinglass.data.meaning.rules import refuse_other
+from isinglass.data.meaning.values import is_number, read_word
 from isinglass.data.options import ValueOptions
-from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
-from isinglass.data.rules import refuse_other
 from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
-from isinglass.data.values import is_number, read_word
 from isinglass.data.weights import check_sample_weight, settle_kind
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.matching import check_width

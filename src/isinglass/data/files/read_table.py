@@ -9,17 +9,17 @@ from os import PathLike
 from typing import IO
 
 from isinglass.arrays import FloatArray
-from isinglass.data.cells import Vocabulary, lay_out
-from isinglass.data.coding import NO_FILE, Cells, Coding, Layout, by_column
-from isinglass.data.conversion import convert_source
-from isinglass.data.documents import Document, Limits, name_of, open_document
-from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
-from isinglass.data.guards import remark_decimals
+from isinglass.data.files.cells import Vocabulary, lay_out
+from isinglass.data.files.documents import Document, Limits, name_of, open_document
+from isinglass.data.files.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
+from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
+from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, Layout, by_column
+from isinglass.data.meaning.conversion import convert_source
+from isinglass.data.meaning.guards import remark_decimals
+from isinglass.data.meaning.values import spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import BLANKS, Source
 from isinglass.data.table import Table
-from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
-from isinglass.data.values import spell_out
 from isinglass.errors import ArgumentError, DataError, LimitError, MeaningWarning, setting, warn
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]

@@ -14,9 +14,9 @@ from itertools import islice
 import numpy as np
 
 from isinglass.arrays import Bytes, IntArray, Mask
-from isinglass.data.coding import Codes, Levels, Rule, Steps
-from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
-from isinglass.data.values import THOUSANDS, Value, is_number, show_values
+from isinglass.data.meaning.coding import Codes, Levels, Rule, Steps
+from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
+from isinglass.data.meaning.values import THOUSANDS, Value, is_number, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isinglass.data.coding import Codes
+from isinglass.data.meaning.coding import Codes
+from isinglass.data.meaning.values import NO_ANSWER, THOUSANDS, Value, is_bit, is_number, read_cell, read_number
 from isinglass.data.source import BLANKS, ID_NAMES, Column, Source
-from isinglass.data.values import NO_ANSWER, THOUSANDS, Value, is_bit, is_number, read_cell, read_number
 from isinglass.errors import DataError, setting
 
 

@@ -13,15 +13,15 @@ from typing import NoReturn
 import numpy as np
 
 from isinglass.arrays import Mask
-from isinglass.data.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
-from isinglass.data.grid import equal_steps, normal_steps
-from isinglass.data.guards import make_missing, warn_measured
+from isinglass.data.meaning.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
+from isinglass.data.meaning.grid import equal_steps, normal_steps
+from isinglass.data.meaning.guards import make_missing, warn_measured
+from isinglass.data.meaning.scores import check_scores, steps_of
+from isinglass.data.meaning.specs import CONTINUOUS, DROP, ColumnSpec, specify
+from isinglass.data.meaning.two_values import Pair, pair_of, two_values
+from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.options import ValueOptions
-from isinglass.data.scores import check_scores, steps_of
 from isinglass.data.source import Source
-from isinglass.data.specs import CONTINUOUS, DROP, ColumnSpec, specify
-from isinglass.data.two_values import Pair, pair_of, two_values
-from isinglass.data.values import Value, is_number, show_value, show_values
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import AnyArray
-from isinglass.data.blocks import Block
-from isinglass.data.coding import Coding
+from isinglass.data.meaning.coding import Coding
+from isinglass.data.parts.blocks import Block
 from isinglass.errors import DataError, LimitError
 from isinglass.machine.memory import available_memory
 from isinglass.machine.threads import MAX_THREADS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isinglass.data.coding import Steps
+from isinglass.data.meaning.coding import Steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

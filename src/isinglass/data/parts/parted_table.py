@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data.backends import Answers, Backend, Part, find_backend
-from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks
-from isinglass.data.coding import Coding, Guess
-from isinglass.data.conversion import take_columns
-from isinglass.data.finding import find_coding
+from isinglass.data.meaning.coding import Coding, Guess
+from isinglass.data.meaning.conversion import take_columns
+from isinglass.data.meaning.finding import find_coding
+from isinglass.data.meaning.values import Value
 from isinglass.data.options import (
     Binarize,
     Encode,
@@ -31,9 +30,10 @@ from isinglass.data.options import (
     for_another_file,
     takes,
 )
+from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
+from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
 from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
-from isinglass.data.values import Value
 from isinglass.data.weights import WeightSums, check_weight_kind
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, suppress_warnings
 from isinglass.variables import Variables

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray
-from isinglass.data.values import NO_ANSWER, Value, as_float, is_among, is_number, spell_out
+from isinglass.data.meaning.values import NO_ANSWER, Value, as_float, is_among, is_number, spell_out
 from isinglass.errors import DataError, setting
 from isinglass.names import default_names
 from isinglass.variables import Variables, check_variable

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Mask
-from isinglass.data.coding import Coding, Cut, Levels, Steps
-from isinglass.data.finding import guess_kinds
-from isinglass.data.guards import are_dates, drop, make_missing, remark_decimals
+from isinglass.data.meaning.coding import Coding, Cut, Levels, Steps
+from isinglass.data.meaning.finding import guess_kinds
+from isinglass.data.meaning.guards import are_dates, drop, make_missing, remark_decimals
+from isinglass.data.meaning.specs import SAY_ALL, SAY_KIND, ColumnSpec
+from isinglass.data.meaning.two_values import is_unclear, order_pair
+from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import UNTYPED, Source
-from isinglass.data.specs import SAY_ALL, SAY_KIND, ColumnSpec
-from isinglass.data.two_values import is_unclear, order_pair
-from isinglass.data.values import Value, is_number, show_value, show_values
 from isinglass.errors import DataError, plural, setting
 from isinglass.names import name_ranges
 

@@ -13,9 +13,9 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.data.coding import Coding
-from isinglass.data.conversion import convert_source, open_memory
-from isinglass.data.files import open_file
+from isinglass.data.files.read_table import open_file
+from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.conversion import convert_source, open_memory
 from isinglass.data.options import ReadOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isinglass.data.coding import Coding, Guess
-from isinglass.data.guards import (
+from isinglass.data.meaning.coding import Coding, Guess
+from isinglass.data.meaning.guards import (
     DISTINCT_SHARE,
     ID,
     IDENTIFIER,
@@ -23,13 +23,13 @@ from isinglass.data.guards import (
     warn_identifiers,
     warn_weights,
 )
+from isinglass.data.meaning.rules import find_rules, has_too_many
+from isinglass.data.meaning.scores import steps_of
+from isinglass.data.meaning.specs import ColumnSpec, specify
+from isinglass.data.meaning.two_values import is_unclear
+from isinglass.data.meaning.values import Value, is_bit, is_number
 from isinglass.data.options import ValueOptions
-from isinglass.data.rules import find_rules, has_too_many
-from isinglass.data.scores import steps_of
 from isinglass.data.source import Source
-from isinglass.data.specs import ColumnSpec, specify
-from isinglass.data.two_values import is_unclear
-from isinglass.data.values import Value, is_bit, is_number
 from isinglass.errors import DataError, setting
 
 LEAST_ROWS = 5  # per category, on average, of a text column with many categories that is guessed to be nominal
