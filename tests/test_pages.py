@@ -137,10 +137,10 @@ def quoted_facts():
     from isinglass import EBIC, StARS, TwoStage
     from isinglass.app import session
     from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
+    from isinglass.data.column import BLANKS
     from isinglass.data.files import documents
     from isinglass.data.meaning import grid, guards, rules
     from isinglass.data.parts import backends
-    from isinglass.data.source import BLANKS
     from isinglass.evaluate import elimination, marginals
     from isinglass.evaluate.centrality import MOST_PATHS
     from isinglass.exact import MAX_NODES

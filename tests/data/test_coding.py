@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.data import as_table
+from isinglass.data.column import number_objects
 from isinglass.data.meaning.coding import BITS, Coding, Cut, Levels
-from isinglass.data.source import number_objects
 from isinglass.errors import DataError
 
 

@@ -1,5 +1,6 @@
 """What can be done to a table before it is read, whatever it came in; headers and row names by stated rules."""
 
+import io
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from isinglass import read_table
 from isinglass.data.containers import complete_like, open_source
-from isinglass.data.files.cells import Vocabulary, lay_out
+from isinglass.data.files.cells import lay_out
 from isinglass.data.files.documents import Limits
 from isinglass.data.files.text import find_delimiter, read_records
 from isinglass.data.meaning.conversion import convert_source
@@ -25,7 +27,7 @@ def sheet_of(table):
 
 def text_sheet(table):
     text = "\n".join([",".join(NAMES), *[",".join(map(str, row)) for row in table]])
-    return lay_out(read_records(text.encode(), ",", Limits()), Vocabulary(), True)
+    return lay_out(read_records(text.encode(), ",", Limits()), True)
 
 
 KINDS = {
@@ -88,14 +90,22 @@ def test_finding_columns():
 
 
 def test_messages_count_columns_as_the_file_does():
-    sheet = sheet_of(BITS * 3).without(0)
-    with pytest.raises(DataError, match=r"got 3 in column 2 of the file \(first in row 1\)"):
-        read(sheet)
+    text = "".join(f"{','.join(map(str, row))}\n" for row in BITS * 3)
+    for options in ({"id_column": 0}, {"drop": [0]}):
+        with pytest.raises(DataError, match=r"got 3 in column 2 of the file \(first in row 1, line 1\)"):
+            read_table(io.StringIO(text), header=False, **options)
+
+
+def test_a_repeated_name_is_dropped_by_the_number_that_the_message_gives():
+    text = "id,a,b,a\n" + "x,0,1,1\ny,1,1,0\n"
+    with pytest.raises(DataError, match=r"got 'a' in columns 2 and 4\. Rename one, leave one out with drop=\[2\]"):
+        read_table(io.StringIO(text))
+    assert read_table(io.StringIO(text), drop=[2]).names == ("a", "b")
 
 
 def sheet_of_text(text, header="auto"):
     data = text.encode()
-    return lay_out(read_records(data, find_delimiter(data), Limits()), Vocabulary(), header)
+    return lay_out(read_records(data, find_delimiter(data), Limits()), header)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, TypeVar
 
@@ -15,19 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.coding import NO_FILE, UNKNOWN, Cells, Codes, Coding, Layout, Rule
-from isinglass.data.meaning.guards import advise_missing, no_answers, remark_decimals, remark_identifier
-from isinglass.data.meaning.values import (
-    NO_ANSWER,
-    Value,
-    is_among,
-    is_missing,
-    is_number,
-    read_cell,
-    read_word,
-    show_value,
-    spell_out,
-)
+from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
+from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, Layout
+from isinglass.data.meaning.guards import advise_missing, remark_decimals, remark_identifier
+from isinglass.data.meaning.values import Value, is_number, read_word, show_value, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
@@ -36,166 +26,6 @@ ENDS_SHOWN = 4
 """Names of columns that a message lists from either end of a table."""
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
-NUMBER_TYPES = "buif"
-"""Kinds of NumPy types that are compared as numbers."""
-BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?"})
-"""Words for a missing cell in a file, unless a rule gives them a meaning."""
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column as it came: numbers, or the positions of its cells among its values."""
-
-    cells: Cells  # numbers, NaN for a missing cell; if there are `values`, positions among them, -1 for a missing one
-    values: Sequence[Value] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
-    declared: str | None = None  # the kind that its type declares: ordinal or nominal
-    categories: tuple[Value, ...] | None = None  # of a categorical column, if their order means something
-    labels: Mapping[Value, Value] = field(default_factory=dict)  # what the source calls its values
-    blanks: frozenset[str] = frozenset()  # words for a missing cell, unless a rule gives them a meaning
-    gone: frozenset[Value] = frozenset()  # what the user declares missing, as `spell_out` returns it
-    words: Sequence[str] | None = None  # how a text file spells `values`
-
-    @cached_property
-    def _occurring(self) -> list[int]:
-        """The positions of the values that occur and stand for no missing cell, as far as no rule says more."""
-        values = self.values or ()
-        places: Sequence[int] = range(len(values))
-        if self.words is None:  # those of a text all occur
-            seen = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
-            places = np.flatnonzero(np.bincount(seen, minlength=len(values))).tolist()
-        kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self._is_gone(values[k]))]
-        blanks = self.blanks
-        if NO_ANSWER in blanks and any(isinstance(values[k], str) and values[k] not in blanks for k in kept):
-            blanks = blanks - {NO_ANSWER}
-        return [k for k in kept if values[k] not in blanks and self.labels.get(values[k]) not in blanks]
-
-    def _is_gone(self, value: Value) -> bool:
-        return bool(self.gone) and (is_among(value, self.gone) or is_among(self.labels.get(value), self.gone))
-
-    @property
-    def distinct(self) -> list[Value]:
-        """The values that occur and are not missing."""
-        if self.values is not None:
-            return list(dict.fromkeys(self.values[k] for k in self._occurring))
-        return [number for number in _whole(np.unique(self.cells)) if number == number and not self._is_gone(number)]
-
-    @property
-    def has_fractions(self) -> bool:
-        """Whether a number in it is not whole."""
-        if self.values is not None:
-            return any(isinstance(value, float) and value % 1.0 != 0.0 for value in self.values)
-        cells = self.cells if self.cells.dtype.kind == "f" else np.empty(0)
-        return bool((cells != np.floor(cells))[np.isfinite(cells)].any())
-
-    @property
-    def entries(self) -> Cells:
-        """The cells as objects, None where they are missing."""
-        if self.values is None:
-            numbers = _whole(self.cells)
-            return _objects([None if each != each or self._is_gone(each) else each for each in numbers])
-        kept = set(self._occurring)
-        values = [value if k in kept else None for k, value in enumerate(self.values)]
-        return np.asarray(_objects([*values, None])[self.cells])
-
-    @property
-    def spellings(self) -> list[str]:
-        """The cells as text."""
-        if self.words is not None:
-            return [self.words[position].strip() for position in self.cells]
-        return [str(cell) for cell in self.entries]
-
-    def convert(self, rule: Rule, *, is_again: bool = False) -> Codes:
-        """Return what every cell stands for by a rule of a `Coding`.
-
-        ``is_again``: of another table. There, a text that is not known may spell a number, and a number a known text.
-        """
-        if self.values is None and is_again and rule.has_words:
-            return self.with_labels({}).convert(rule, is_again=True)
-        rule = rule.with_missing(self.gone)
-        if self.values is None:
-            return rule.convert(self.cells)
-        codes = rule.read([*self.values, None], self.labels, self.blanks)
-        unknown = np.flatnonzero(codes == UNKNOWN).tolist()
-        if unknown and self.words is not None:  # spellings of one number may be different categories
-            codes[unknown] = rule.read([self.words[k].strip() for k in unknown])
-        elif unknown and (is_again or rule.has_words):
-            values = [self.values[k] for k in unknown]
-            codes[unknown] = rule.read([read_cell(each) if isinstance(each, str) else str(each) for each in values])
-        if self.cells.dtype == np.uint8 and codes.dtype == np.int8:  # several times faster than an index
-            return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
-        return np.asarray(codes[self.cells])
-
-    @property
-    def answers(self) -> dict[Value, Value]:
-        """Its labels in the order of the values, without those that stand for a missing cell and do not occur."""
-        present = set(self.distinct)
-        ordered = sorted(self.labels, key=lambda value: (isinstance(value, str), value))
-        labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
-        return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
-
-    def spelled(self) -> Column:
-        """Return the column with all values as text."""
-        words = map(str, self.values or ()) if self.words is None else map(str.strip, self.words)
-        values = [None if value is None else word for value, word in zip(self.values or (), words, strict=True)]
-        return replace(self, values=values)
-
-    def labeled(self) -> Column:
-        """Return the column with labels in place of its values, which all have one."""
-        answers = self.answers
-        values = [answers.get(value) for value in self.values or ()]
-        return Column(self.cells, values, categories=tuple(dict.fromkeys(answers.values())))
-
-    def with_labels(self, labels: Mapping[Value, Value]) -> Column:
-        """Return the column with what its values are called."""
-        if self.values is None:
-            return replace(number_objects(_objects(_whole(self.cells))), labels=labels, gone=self.gone)
-        return replace(self, labels=labels)
-
-    def condensed(self) -> Column:
-        """Return the column with every value that occurs once."""
-        seen = np.unique(self.cells)
-        values = _whole(seen) if self.values is None else [self.values[k] for k in seen.tolist() if k >= 0]
-        return replace(self, cells=np.arange(len(values)), values=values, words=None)
-
-
-class _UnhashableError(Exception):
-    """A cell that can be neither a number nor text."""
-
-
-UNTYPED = Column(np.empty(0))
-"""A column whose type says nothing about its values."""
-
-
-def _list_ends(names: Sequence[str]) -> str:
-    """Return the first and the last names: items come first in most tables, and the other columns last."""
-    shown = list(map(repr, names))
-    if len(shown) > 2 * ENDS_SHOWN + 1:
-        shown = [*shown[:ENDS_SHOWN], "…", *shown[-ENDS_SHOWN:]]
-    return ", ".join(shown) or "no names"
-
-
-def number_objects(objects: Sequence[Value] | Cells) -> Column:
-    """Return a column of objects by the positions of its values."""
-    seen: dict[Value, int] = {}
-    try:
-        cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
-    except TypeError:
-        raise _UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
-    return Column(cells, [None if is_missing(value) else value for value in seen])
-
-
-def _whole(numbers: Cells) -> list[Value]:
-    """Return numbers of Python: whole ones as such, though NaN among them makes all of them fractions."""
-    if numbers.dtype.kind != "f":
-        return numbers.tolist()  # type: ignore[no-any-return]
-    return [int(each) if each.is_integer() and abs(each) < 2**53 else each for each in numbers.tolist()]
-
-
-def _objects(values: Sequence[Value]) -> Cells:
-    """Return an array of arbitrary objects."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,22 +37,21 @@ class Source:
     block: Cells | None = None  # the whole table, if it is dense and holds numbers
     names: Sequence[Value] | None = None  # labels of columns and rows
     row_names: Sequence[Value] | None = None
-    numbers: Sequence[int] = ()  # where the columns stood in a file, counted from 0; none if it comes from no file
-    whole: Source | None = None  # the table of the file, if columns were chosen from it: options name its columns
-    index: int | None = None  # the column that names the rows, if the file says so
+    is_file: bool = False
+    # what holds for other tables like this one; also where the columns were, if they were chosen from a table
+    layout: Layout = NO_FILE
+    all_names: Sequence[Value] | None = None  # of the columns of that table, by which options name these
+    index: int | None = None  # the column that names the rows: where the file says it is, or where it was
     may_have_row_names: bool = False  # whether the first column of the file could be no variable
     described: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
     detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
-    decimal: str | None = None  # what separates the decimals of numbers in a text; None for other tables
-    layout: Layout = NO_FILE  # what holds for other files like this one
     weight: FloatArray | None = None  # of its rows
     apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are no variables, such as groups
 
     def of_file(self, **facts: Any) -> Source:  # Any: fields of the record
         """Return the table as that of a file, whose rows and columns are counted from 1."""
-        numbers = range(self.shape[1])
-        return replace(self, **{"numbers": numbers, "describe_row": lambda row: f"row {row + 1}", **facts})
+        return replace(self, **{"is_file": True, "describe_row": lambda row: f"row {row + 1}", **facts})
 
     def named(self, names: Sequence[str] | None) -> Source:
         """Return the table with names of columns that are text and differ: those given, or its own."""
@@ -239,28 +68,35 @@ class Source:
         return self.names or self.places
 
     @property
+    def is_chosen(self) -> bool:
+        """Whether options chose the columns from a table."""
+        return self.layout.numbers is not None
+
+    @property
     def places(self) -> Sequence[int]:
         """Where the columns are in the table that columns were chosen from, row names apart."""
-        if self.whole is None:
-            return range(self.shape[1])
-        place = {number: j for j, number in enumerate(self.whole.numbers)}
-        return [place[number] for number in self.numbers]
+        return self.layout.numbers or range(self.shape[1])
 
     @property
     def width(self) -> int:
         """How many columns the table has that columns were chosen from, row names apart."""
-        return (self.whole or self).shape[1]
+        return self.layout.width or self.shape[1]
+
+    @property
+    def decimal(self) -> str | None:
+        """What separates the decimals of numbers in a text; None for other tables."""
+        return self.layout.decimal
 
     @property
     def is_array(self) -> bool:
         """Whether the columns come without names from memory: one type holds for all."""
-        return self.names is None and not self.numbers
+        return self.names is None and not self.is_file
 
     def column(self, j: int) -> Column:
         """Return one column."""
         try:
             return self.load(j)
-        except _UnhashableError as error:
+        except UnhashableError as error:
             (cell,) = error.args
             raise CellTypeError(
                 f"X must hold numbers or text; got {str(cell)[:40]} in {self.where(j)}. Each cell of this argument "
@@ -269,14 +105,18 @@ class Source:
 
     def where(self, j: int) -> str:
         """Return what messages call a column."""
-        if self.names is None and self.numbers:
-            return f"column {self.numbers[j] + 1} of the file"
+        if self.names is None and self.is_file:
+            return f"column {self.number(j)} of the file"
         return f"column {(j if self.names is None else self.names[j])!r}"
+
+    def number(self, j: int) -> int:
+        """Return where a column stood in the file, from 1, row names included."""
+        return self.places[j] + (1 if self.index is None or self.places[j] < self.index else 2)
 
     def remark_column(self, j: int) -> str:
         """Return what messages add about the values of a column, sentences or nothing."""
         values = self.column(j).distinct
-        is_first = self.may_have_row_names and self.numbers[j] == 0
+        is_first = self.may_have_row_names and self.places[j] == 0
         identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first)
         return advise_missing(values) + identifier + remark_decimals(values, self.decimal)
 
@@ -314,15 +154,19 @@ class Source:
 
         return self.changed(label) if by_place else self
 
+    @property
+    def _known_names(self) -> Sequence[Value]:
+        """The names by which options find columns."""
+        return (self.all_names if self.is_chosen else self.names) or ()
+
     def find(self, key: str | int, argument: str) -> int:
-        """Return the position of the column with this name or number."""
-        n_columns = self.shape[1]
+        """Return where the column with this name or number is in the table that columns were chosen from."""
+        n_columns, names = self.width, self._known_names
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -n_columns <= key < n_columns:
                 got = setting("column", int(key), python=f"number {key}")
                 raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
             return int(key) % n_columns
-        names = self.names or []
         places = [j for j, name in enumerate(names) if name == key]
         if len(places) == 1:
             return places[0]
@@ -336,8 +180,8 @@ class Source:
         raise ArgumentError(argument, "must be a column of the table", key, f"The table has {_list_ends(names)}.")
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
-        """Return the positions of the columns that a name, number, range ``A1:A5`` or pattern ``A*`` stands for."""
-        names = self.names or []
+        """Return where the columns are that a name, number, range ``A1:A5`` or pattern ``A*`` stands for, as `find`."""
+        names = self._known_names
         if isinstance(key, str) and key not in names:
             first, colon, last = key.partition(":")
             if colon and first and last:
@@ -355,18 +199,21 @@ class Source:
 
         Where the argument is "kinds", messages name the option of the kind.
         """
-        entries_by_place: dict[int, Entry] = {}
-        whole = self.whole or self
-        places = {number: j for j, number in enumerate(self.numbers or range(self.shape[1]))}
+        found: dict[int, Entry] = {}
         for key, entry in entries.items():
             called = entry if argument == "kinds" and isinstance(entry, str) else argument
-            for j in whole.find_all(key, called):
-                number = whole.numbers[j] if whole.numbers else j
-                entries_by_place |= {places[number]: entry} if number in places else {}
-        return entries_by_place
+            found |= dict.fromkeys(self.find_all(key, called), entry)
+        return {j: found[place] for j, place in enumerate(self.places) if place in found}
+
+    def choose(self, kept: Sequence[int]) -> Source:
+        """Return some of the columns, in this order; options still name those of this table."""
+        if self.is_chosen:
+            return self.take(kept)
+        layout = replace(self.layout, numbers=tuple(range(self.shape[1])), width=self.shape[1])
+        return replace(self, layout=layout, all_names=self.names).take(kept)
 
     def take(self, kept: Sequence[int]) -> Source:
-        """Return some of the columns, in this order."""
+        """Return some of the columns, in this order, as a table of its own."""
         if not len(kept):
             raise DataError(
                 f"the options {setting('columns')}, {setting('drop')}, {setting('weights')} and "
@@ -380,7 +227,7 @@ class Source:
             load=lambda j: self.load(kept[j]),
             block=None if self.block is None else self.block[:, part],
             names=None if self.names is None else [self.names[j] for j in kept],
-            numbers=[self.numbers[j] for j in kept] if self.numbers else (),
+            layout=replace(self.layout, numbers=tuple(self.places[j] for j in kept)) if self.is_chosen else self.layout,
         )
 
     def without(self, *gone: int | None) -> Source:
@@ -437,25 +284,16 @@ class Source:
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""
         columns = [self.column(j).condensed() for j in range(self.shape[1])]
+        names, others = self.names, self.all_names
         return Source(
-            *(self.shape, columns.__getitem__),
-            names=self.names,
-            numbers=tuple(self.numbers),
-            whole=None if self.whole is None else self.whole.without_cells(),
-            decimal=self.decimal,
-            layout=self.layout,
+            self.shape, columns.__getitem__, names=names, is_file=self.is_file, layout=self.layout, all_names=others
         )
-
-    def without_cells(self) -> Source:
-        """Return names and numbers of the columns alone, to be sent to another process."""
-        return Source(self.shape, [].__getitem__, names=self.names, numbers=tuple(self.numbers))
 
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
         names = self.names
         facts: dict[str, Any] = {
-            **{"detected": self.detected, "decimal": self.decimal, "layout": self.layout},
-            **{"names": self.row_names, "row_names": names},
+            **{"detected": self.detected, "layout": self.layout, "names": self.row_names, "row_names": names},
         }
         if names is not None:
             facts["describe_row"] = lambda row: f"row {names[row]!r}"
@@ -499,22 +337,9 @@ def of_numbers(table: Cells) -> Source:
     return Source((table.shape[0], table.shape[1]), lambda j: Column(as_spelled(table[:, j])), block=block)
 
 
-def has_short_fractions(numbers: Cells) -> bool:
-    """Tell whether numbers of less than double precision are other doubles than those of the same spelling."""
-    if numbers.dtype.kind != "f" or numbers.dtype.itemsize >= 8:
-        return False
-    return bool(((numbers != np.floor(numbers)) | (np.abs(numbers) >= np.float32(2**24)))[np.isfinite(numbers)].any())
-
-
-def as_spelled(numbers: Cells) -> Cells:
-    """Return numbers of less than double precision as the doubles of their shortest spelling, as in a text file.
-
-    Examples
-    --------
-    >>> as_spelled(np.array([0.1, 2.0], dtype=np.float32)).tolist()
-    [0.1, 2.0]
-    """
-    if not has_short_fractions(numbers):
-        return numbers
-    distinct, places = np.unique(numbers, return_inverse=True)
-    return np.asarray(distinct.astype(np.str_).astype(np.float64)[places])
+def _list_ends(names: Sequence[str]) -> str:
+    """Return the first and the last names: items come first in most tables, and the other columns last."""
+    shown = list(map(repr, names))
+    if len(shown) > 2 * ENDS_SHOWN + 1:
+        shown = [*shown[:ENDS_SHOWN], "…", *shown[-ENDS_SHOWN:]]
+    return ", ".join(shown) or "no names"

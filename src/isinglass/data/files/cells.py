@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from isinglass.data.meaning.coding import Codes
+from isinglass.data.column import BLANKS, Column
+from isinglass.data.meaning.coding import Codes, Layout
 from isinglass.data.meaning.values import NO_ANSWER, THOUSANDS, Value, is_bit, is_number, read_cell, read_number
-from isinglass.data.source import BLANKS, ID_NAMES, Column, Source
+from isinglass.data.source import ID_NAMES, Source
 from isinglass.errors import DataError, setting
 
 
@@ -24,40 +25,22 @@ class Records:
     line_of: Callable[[int], int]
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """How words are read."""
+MISSING_WORDS = BLANKS | {NO_ANSWER}
+"""Words for a missing cell in a text or a spreadsheet."""
 
-    blanks: frozenset[str] = BLANKS | {NO_ANSWER}  # words for a missing cell
-    gone: frozenset[Value] = frozenset()  # what the user declares missing in all columns, as `spell_out` returns it
-    decimal: str = "."  # what separates the decimals of a number
 
-    def read(self, word: str) -> Value:
-        """Return the number, truth value or text that a word stands for, or None if it stands for a missing cell."""
-        return self.drop_missing(read_cell(word, self.decimal))
+def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = MISSING_WORDS) -> tuple[str, list[str]]:
+    """Return what separates the decimals of numbers in columns of words, and words that may be thousands: 1,200.
 
-    def drop_missing(self, value: Value) -> Value:
-        """Return a value, or None if it stands for a missing cell."""
-        return None if value in self.blanks or value in self.gone else value
-
-    def with_decimal(self, columns: Iterable[Iterable[str]], stated: str | None = None) -> Vocabulary:
-        """Return how words are read: with the decimal separator that is stated, or with one that is found.
-
-        That is a comma if some columns have only numbers of this kind, unless all of them may be thousands: 1,200.
-        """
-        if stated is None:
-            stated = "," if any(not THOUSANDS.fullmatch(word) for word in self.comma_numbers(columns)) else "."
-        return replace(self, decimal=stated)
-
-    def comma_numbers(self, columns: Iterable[Iterable[str]]) -> list[str]:
-        """Return the words with a comma of the columns that have only numbers if the comma separates decimals."""
-        comma = replace(self, decimal=",")
-        found = []
-        for words in columns:
-            some = [word.strip() for word in words if "," in word]
-            if some and all(value is None or is_number(value) for value in map(comma.read, words)):
-                found += some
-        return found
+    It is a comma if some columns have only numbers with it or ``missing`` words, unless all of these may be thousands.
+    """
+    found = []
+    for words in columns:
+        commas = [word.strip() for word in words if "," in word]
+        read = (read_cell(word, ",") for word in words) if commas else ()
+        if commas and all(value in missing or is_number(value) for value in read):
+            found += commas
+    return (".", found) if all(map(THOUSANDS.fullmatch, found)) else (",", [])
 
 
 def count_titles(records: Iterable[Sequence[str]]) -> int:
@@ -77,15 +60,22 @@ def count_titles(records: Iterable[Sequence[str]]) -> int:
 
 
 def lay_out(
-    records: Records, vocabulary: Vocabulary, header: bool | str, known: Collection[Sequence[str]] = ()
+    records: Records,
+    header: bool | str,
+    decimal: str = ".",
+    missing: Collection[Value] = MISSING_WORDS,
+    known: Collection[Sequence[str]] = (),
 ) -> Source:
-    """Interpret the fields and split off the header, which has the names of one of the ``known`` lists."""
+    """Interpret the fields and split off the header, which has the names of one of the ``known`` lists.
+
+    ``missing``: words for a missing cell, and what else the user declares missing in all columns.
+    """
     first = [" ".join(field.split()) for field in records.first]
     memory: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
-        memory.update((word, read_cell(word, vocabulary.decimal)) for word in words if word not in memory)
+        memory.update((word, read_cell(word, decimal)) for word in words if word not in memory)
     if header == "auto":
-        headed = any(set(names) <= set(first) for names in known) or _has_header(records, memory, vocabulary)
+        headed = any(set(names) <= set(first) for names in known) or _has_header(records, memory, missing)
     else:
         headed = bool(header)
     missing_corner = len(first) < len(records.codes)
@@ -101,23 +91,23 @@ def lay_out(
             codes[0] = len(words)
             words.append(word)
     columns = [
-        Column(codes[start:], [memory[word] for word in words], blanks=vocabulary.blanks, words=words)
+        Column(codes[start:], [memory[word] for word in words], blanks=MISSING_WORDS, words=words)
         for codes, words in zip(records.codes, records.words, strict=True)
     ]
     table = Source(
         (n_rows, len(columns)),
         columns.__getitem__,
         names=names if start else None,
-        numbers=range(len(columns)),
+        is_file=True,
         describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
-        decimal=vocabulary.decimal,
+        layout=Layout(has_header=bool(start), decimal=decimal),
     )
     last = len(columns) - 1  # without name and values where lines end with a delimiter
     empty = last > 0 and not any(word.strip() for word in records.words[last]) and not (start and names[last])
     return table.without(last) if empty else table
 
 
-def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocabulary) -> bool:
+def _has_header(records: Records, memory: Mapping[str, Value], missing: Collection[Value]) -> bool:
     """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
 
     It does if its first field is a name for row names, such as "id"; if more than half of its texts stand above columns
@@ -130,7 +120,8 @@ def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocab
     if len(first) < width:
         return True
     start = int(width > 1)
-    read, *below = ([vocabulary.drop_missing(memory[word]) for word in words] for words in (first, *records.words))
+    values = {word: None if value in missing else value for word, value in memory.items()}
+    read, *below = ([values[word] for word in words] for words in (first, *records.words))
     texts = [value for value in read[start:] if isinstance(value, str)]
     corner = first[0].strip().casefold()
     if start and corner and corner in ID_NAMES:
@@ -144,7 +135,7 @@ def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocab
         others = {value for column in below[int(named) :] for value in column if isinstance(value, str)}
         return 2 * max(above_numbers, sum(text not in others for text in texts)) > len(texts)
     words = {word.strip() for word in first}
-    if width > 1 and len(words) == width and words <= (BLANKS | {NO_ANSWER}) - {""}:  # names, unless one is a cell
+    if width > 1 and len(words) == width and words <= MISSING_WORDS - {""}:  # names, unless one is a cell
         return not any(word.strip() in words for column in records.words for word in column)
     if start and all(value is None for value in read[1:]):
         return isinstance(read[0], str) and not any(isinstance(value, str) for value in below[0])

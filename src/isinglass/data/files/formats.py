@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from isinglass.data.column import Column, as_spelled, number_objects
 from isinglass.data.containers import open_source
 from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import Limits
 from isinglass.data.meaning.coding import Cells
 from isinglass.data.meaning.values import Value
-from isinglass.data.source import Column, Source, as_spelled, number_objects
+from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError, read_array, read_arrays
 

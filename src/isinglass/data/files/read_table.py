@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import IO
 
-from isinglass.arrays import FloatArray
-from isinglass.data.files.cells import Vocabulary, lay_out
+from isinglass.data.column import BLANKS
+from isinglass.data.files.cells import MISSING_WORDS, find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
-from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, Layout, by_column
+from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.guards import remark_decimals
 from isinglass.data.meaning.values import spell_out
 from isinglass.data.options import ReadOptions, takes
-from isinglass.data.source import BLANKS, Source
+from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, LimitError, MeaningWarning, setting, warn
 
@@ -143,17 +143,18 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     loaded = _load(document, kind, options)
     del document  # what was read from it stays
     named = _name_rows(loaded, kind, options)
-    turned = named.transpose() if options.transpose else named
-    groups = [turned.find(key, "labels") for key in options.labels]
-    marked = turned.mark_missing(options.missing_in(turned))
-    whole = marked.label_values(options.value_labels or {}, groups)
-    weight, labels, apart = _take_apart(whole, options)
-    if weight is not None and whole.names is not None:
-        whole = replace(whole, layout=replace(whole.layout, weights=whole.names[apart[-1]]))
-    source = replace(_name_columns(_choose_columns(whole, options, apart)), weight=weight, apart=labels)
-    if options.names is None:
-        return source
-    return replace(source.named(options.names), whole=whole)  # the options use the names of the file
+    whole = named.transpose() if options.transpose else named
+    marked = whole.mark_missing(options.missing_in(whole))
+    labels = {str(key): whole.find(key, "labels") for key in options.labels}
+    whole = marked.label_values(options.value_labels or {}, labels.values())
+    place = _find_weights(whole, options, labels.values())
+    apart = {name: _label_entries(whole, j) for name, j in labels.items()}
+    weight = None if place is None else whole.read_weights(place)
+    if place is not None and whole.names is not None:
+        whole = replace(whole, layout=replace(whole.layout, weights=whole.names[place]))
+    others = {*labels.values(), *(() if place is None else (place,))}
+    source = _name_columns(_choose_columns(whole, options, others))
+    return replace(source.named(options.names), weight=weight, apart=apart)
 
 
 def _find_format(document: Document, format: str | None) -> str:
@@ -175,43 +176,47 @@ def _load(document: Document, kind: str, options: ReadOptions) -> Source:
     if options.sheet is not None and kind != "excel" and not isinstance(options.encode, Coding):
         raise ArgumentError("sheet", f"must be left out for a {kind} file", options.sheet)
     if kind in ("text", "excel"):
-        return _load_text(document, kind, options, Vocabulary(gone=spell_out(options.missing_everywhere)))
+        return _load_text(document, kind, options)
     raw = guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
     return raw.changed(lambda _, column: replace(column, blanks=BLANKS)) if raw.block is None else raw
 
 
-def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> Source:
-    """Return the table of a text or a spreadsheet; a coding knows the names and the decimal separator."""
-    delimiter, decimal, limits = options.delimiter, options.decimal, document.limits
+def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
+    """Return the table of a text or a spreadsheet; a coding knows names, delimiter and decimal separator."""
+    decimal, limits = options.decimal, document.limits
+    missing = MISSING_WORDS | spell_out(options.missing_everywhere)
     coding = options.encode if isinstance(options.encode, Coding) else None
     layout = NO_FILE if coding is None else coding.layout
     header = False if options.header == "auto" and layout.has_header is False else options.header
-    detected, separator, wording = {}, ";", dict[str, str]()
+    detected, separator, wording = {}, None, dict[str, str]()
     if kind == "excel":
-        how = header, lambda words: vocabulary.with_decimal(words, decimal).decimal
+        how = header, lambda words: decimal or find_decimal(words, missing)[0]
         records, detected["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, options.sheet, *how))
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
-        found = find_delimiter(data, layout.delimiter) if delimiter is None else delimiter
-        separator = _DELIMITERS.get(found, found)
-        if len(separator) != 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
-            raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
+        separator = _find_separator(data, options.delimiter, layout.delimiter)
         data, n_titles, wording = blank_titles(data, separator, header)
         records = read_records(data, separator, limits)
         detected["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == separator), separator)
         detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
-        decimal = decimal or ("." if separator == "," else layout.decimal)
-    vocabulary = vocabulary.with_decimal(records.words, decimal)
-    thousands = vocabulary.comma_numbers(records.words) if decimal is None and vocabulary.decimal == "." else []
+        known = "." if separator == "," else layout.decimal if layout.delimiter else None
+        decimal = decimal or known
+    found, thousands = find_decimal(records.words, missing) if decimal is None else (decimal, [])
     if thousands:
         text = f"Numbers with a comma, such as {thousands[0]!r}, may be thousands, and are read as text."
         warn(MeaningWarning(text + remark_decimals(thousands)))
-    detected |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
-    raw = lay_out(records, vocabulary, header, () if coding is None else coding.called)
-    layout = Layout(has_header=raw.names is not None)
-    if kind == "text":
-        layout = replace(layout, delimiter=separator, decimal=vocabulary.decimal)
-    return replace(raw, detected=detected, described=wording, layout=layout)
+    detected |= {"decimal": found} if found == "," else {}
+    raw = lay_out(records, header, found, missing, () if coding is None else coding.called)
+    return replace(raw, detected=detected, described=wording, layout=replace(raw.layout, delimiter=separator))
+
+
+def _find_separator(data: bytes, stated: str | None, known: str | None) -> str:
+    """Return the character that separates fields: as stated, or as found, by preference as in another file."""
+    found = find_delimiter(data, known) if stated is None else stated
+    separator = _DELIMITERS.get(found, found)
+    if len(separator) != 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
+        raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", stated)
+    return separator
 
 
 def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
@@ -221,10 +226,11 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     else:
         place = None if options.id_column is None else raw.find(options.id_column, "id_column")
     if place is None:
-        return replace(raw, may_have_row_names=options.id_column == "auto" and raw.row_names is None)
+        return replace(raw, index=None, may_have_row_names=options.id_column == "auto" and raw.row_names is None)
     name = raw.names[place] if raw.names else place
     return replace(
         raw.without(place),
+        index=place,
         row_names=raw.column(place).spellings,
         detected={**raw.detected, "id_column": name if isinstance(name, str) and name else f"column {place + 1}"},
         layout=replace(raw.layout, id_column=name),
@@ -260,23 +266,21 @@ def _named_columns(options: ReadOptions) -> set[Hashable]:
     return keys | {key.partition(":")[0] for key in keys if isinstance(key, str)}
 
 
-def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, dict[str, Cells], list[int]]:
-    """Return the weights and the labels of a raw table, and the places of their columns."""
-    labels, weights = options.labels, options.weights
-    places = [raw.find(key, "labels") for key in labels]
-    kept = {str(key): _label_entries(raw, j) for key, j in zip(labels, places, strict=True)}
-    of_fit = isinstance(options.encode, Coding) and weights is not None and options.encode.layout.weights == weights
-    if of_fit and weights not in (raw.names or ()):
+def _find_weights(raw: Source, options: ReadOptions, labels: Collection[int]) -> int | None:
+    """Return the column of row weights: as stated, or that of the fit, if it is here and not among the ``labels``."""
+    stated, known = options.weights, raw.find_weights(options.encode)
+    if stated is None:
+        return None if known in labels else known
+    of_fit = isinstance(options.encode, Coding) and options.encode.layout.weights == stated
+    if of_fit and known is None:
         remedy = f"If it has none, pass {setting('weights', None)}."
-        raise DataError(f"the table must have the row weights of the fit, {weights!r}. {remedy}")
-    place = raw.find_weights(options.encode) if weights is None else raw.find(weights, "weights")
-    if place is None or (weights is None and place in places):
-        return None, kept, places
-    if place in places:
+        raise DataError(f"the table must have the row weights of the fit, {stated!r}. {remedy}")
+    place = raw.find(stated, "weights")
+    if place in labels:
         raise DataError(
-            f"{setting('weights')} and {setting('labels')} must be different columns; got {weights!r} for both."
+            f"{setting('weights')} and {setting('labels')} must be different columns; got {stated!r} for both."
         )
-    return raw.read_weights(place), kept, [*places, place]
+    return place
 
 
 def _label_entries(raw: Source, place: int) -> Cells:
@@ -285,10 +289,10 @@ def _label_entries(raw: Source, place: int) -> Cells:
     return (column.labeled() if column.labels and set(column.distinct) <= column.labels.keys() else column).entries
 
 
-def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> Source:
+def _choose_columns(raw: Source, options: ReadOptions, apart: Collection[int]) -> Source:
     """Return the columns of the network and the covariates: not those ``apart``; numbers count all columns."""
     columns, drop = options.columns, options.drop
-    if columns is None and drop is None and not apart:
+    if columns is None and drop is None and options.names is None and not apart:
         return raw
     left_out = {*apart, *(j for key in drop or () for j in raw.find_all(key, "drop"))}
     kept: dict[int, None] = {} if columns is not None else dict.fromkeys(range(raw.shape[1]))
@@ -302,7 +306,7 @@ def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> 
         if left_out.intersection(places):
             raise DataError(f"{setting('covariates')} names {key!r}, which is left out of the table by another option.")
         kept |= dict.fromkeys(places)
-    return replace(raw.take([j for j in kept if j not in left_out]), whole=raw)
+    return raw.choose([j for j in kept if j not in left_out])
 
 
 def _name_columns(raw: Source) -> Source:
@@ -310,13 +314,13 @@ def _name_columns(raw: Source) -> Source:
     if raw.names is None:
         return raw
     places: dict[str, int] = {}
-    for header, number in zip(raw.names, raw.numbers, strict=True):
-        name = header or f"column {number + 1}"
+    for j, header in enumerate(raw.names):
+        name = header or f"column {raw.number(j)}"
         if name in places:
             raise DataError(
-                f"the file must be a table with distinct column names; got {name!r} in columns {places[name] + 1} and "
-                f"{number + 1}. Rename one, leave one out with {setting('drop', [number])}, or pass "
-                f"{setting('header', False)}."
+                f"the file must be a table with distinct column names; got {name!r} in columns "
+                f"{raw.number(places[name])} and {raw.number(j)}. Rename one, leave one out with "
+                f"{setting('drop', [raw.places[j]])}, or pass {setting('header', False)}."
             )
-        places[name] = number
+        places[name] = j
     return replace(raw, names=list(places))

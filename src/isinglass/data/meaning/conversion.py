@@ -179,23 +179,22 @@ def take_columns(source: Source, coding: Coding) -> Source:
     n = len(single.columns)
     numbers, width = single.layout.numbers or range(n), single.layout.width or n
     places = {place: j for j, place in enumerate(source.places)}
-    is_file = len(source.numbers) > 0
-    are_alone = source.shape[1] == n and (not is_file or source.whole is not None)
+    are_alone = source.shape[1] == n and (not source.is_file or source.is_chosen)
     is_alike = source.width == width and places.keys() >= set(numbers)
-    if are_alone and not (is_file and is_alike):
+    if are_alone and not (source.is_file and is_alike):
         return source
     if not is_alike:
         _refuse_width(source, n, width)
     order = [places[j] for j in numbers]
     if order == list(range(source.shape[1])):
         return source
-    return replace(source.take(order), whole=(source.whole or source) if is_file else None)
+    return source.choose(order) if source.is_file else source.take(order)
 
 
 def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     """Say that columns without names cannot be found in a table of another width."""
-    choose = setting("columns", python="columns=[…]") if source.numbers else "X[:, […]]"
-    if source.numbers and source.width == n < width:
+    choose = setting("columns", python="columns=[…]") if source.is_file else "X[:, […]]"
+    if source.is_file and source.width == n < width:
         raise DataError(
             f"{setting('X')} must have the {width} columns of the file of the fit, row names apart; got {n}. Row "
             f"weights or other columns that are no variables may be missing: add them, or choose the {n} variables in "

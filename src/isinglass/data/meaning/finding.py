@@ -56,12 +56,15 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
     rules, levels = find_rules(specs, drops_rows=stated.missing == "drop")
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
-    places = source.places
+    places, called = source.places, source.layout.names
     numbers = tuple(places[spec.place] for spec in specs)
-    called = source.layout.names
-    layout = replace(source.layout, names=called and tuple(called[spec.place] for spec in specs))
-    if numbers != tuple(range(source.width)):
-        layout = replace(layout, numbers=numbers, width=source.width)
+    are_all = numbers == tuple(range(source.width))
+    layout = replace(
+        source.layout,
+        numbers=None if are_all else numbers,
+        width=None if are_all else source.width,
+        names=called and tuple(called[spec.place] for spec in specs),
+    )
     return Finding(Coding(names, tuple(rules), stated.missing, covariate, layout), specs, levels, guesses)
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Mask
+from isinglass.data.column import UNTYPED
 from isinglass.data.meaning.coding import Coding, Cut, Levels, Steps
 from isinglass.data.meaning.finding import guess_kinds
 from isinglass.data.meaning.guards import are_dates, drop, make_missing, remark_decimals
 from isinglass.data.meaning.specs import SAY_ALL, SAY_KIND, ColumnSpec
 from isinglass.data.meaning.two_values import is_unclear, order_pair
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
-from isinglass.data.source import UNTYPED, Source
+from isinglass.data.source import Source
 from isinglass.errors import DataError, plural, setting
 from isinglass.names import name_ranges
 
@@ -82,7 +83,7 @@ def _remark_header(source: Source, row: int, wrong: list[Value]) -> str:
 
 def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
     """Say what to do with a column that is not 0 and 1: what its values show comes first."""
-    leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.numbers else "")
+    leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.is_file else "")
     if _are_dates(values):
         return f"A network has no kind for dates: {leave_out}."
     kinds = advise() if len(values) > 2 else ""
@@ -110,7 +111,7 @@ def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     everywhere = len(set(kinds.values())) == 1 and len(guesses) == len(specs)
     mention = setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)
     mention += f" and {setting('encode', 'auto')}" if pairs else ""
-    is_file = specs[0].source.numbers
+    is_file = specs[0].source.is_file
     more = " (`isinglass info FILE` shows all columns)" if is_file else " to as_table or the estimator"
     return f"By the values of the columns, pass {mention}{more}."
 

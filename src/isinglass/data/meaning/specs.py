@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Cut, Levels, Rule, by_column
 from isinglass.data.meaning.guards import MANY_LEVELS
 from isinglass.data.meaning.values import Value, is_bit, is_number, read_cell, read_word
 from isinglass.data.options import ValueOptions
-from isinglass.data.source import Column, Source
+from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import KINDS, find_covariates
 

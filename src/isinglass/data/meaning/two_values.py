@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from isinglass.data.column import Column
 from isinglass.data.meaning.coding import BITS, Levels, Rule
 from isinglass.data.meaning.specs import SAY_ALL, SAY_KIND, ColumnSpec
 from isinglass.data.meaning.values import Value, is_bit, rank, show_values
-from isinglass.data.source import Column
 from isinglass.errors import ArgumentError, DataError, setting
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.

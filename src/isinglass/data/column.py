@@ -1,0 +1,187 @@
+"""One column of a table before its values have a meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from isinglass.data.meaning.coding import UNKNOWN, Cells, Codes, Rule
+from isinglass.data.meaning.guards import no_answers
+from isinglass.data.meaning.values import NO_ANSWER, Value, is_among, is_missing, read_cell
+
+NUMBER_TYPES = "buif"
+"""Kinds of NumPy types that are compared as numbers."""
+BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?"})
+"""Words for a missing cell in a file, unless a rule gives them a meaning."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as it came: numbers, or the positions of its cells among its values."""
+
+    cells: Cells  # numbers, NaN for a missing cell; if there are `values`, positions among them, -1 for a missing one
+    values: Sequence[Value] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
+    declared: str | None = None  # the kind that its type declares: ordinal or nominal
+    categories: tuple[Value, ...] | None = None  # of a categorical column, if their order means something
+    labels: Mapping[Value, Value] = field(default_factory=dict)  # what the source calls its values
+    blanks: frozenset[str] = frozenset()  # words for a missing cell, unless a rule gives them a meaning
+    gone: frozenset[Value] = frozenset()  # what the user declares missing, as `spell_out` returns it
+    words: Sequence[str] | None = None  # how a text file spells `values`
+
+    @cached_property
+    def _occurring(self) -> list[int]:
+        """The positions of the values that occur and stand for no missing cell, as far as no rule says more."""
+        values = self.values or ()
+        places: Sequence[int] = range(len(values))
+        if self.words is None:  # those of a text all occur
+            seen = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
+            places = np.flatnonzero(np.bincount(seen, minlength=len(values))).tolist()
+        kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self._is_gone(values[k]))]
+        blanks = self.blanks
+        if NO_ANSWER in blanks and any(isinstance(values[k], str) and values[k] not in blanks for k in kept):
+            blanks = blanks - {NO_ANSWER}
+        return [k for k in kept if values[k] not in blanks and self.labels.get(values[k]) not in blanks]
+
+    def _is_gone(self, value: Value) -> bool:
+        return bool(self.gone) and (is_among(value, self.gone) or is_among(self.labels.get(value), self.gone))
+
+    @property
+    def distinct(self) -> list[Value]:
+        """The values that occur and are not missing."""
+        if self.values is not None:
+            return list(dict.fromkeys(self.values[k] for k in self._occurring))
+        return [number for number in _whole(np.unique(self.cells)) if number == number and not self._is_gone(number)]
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether a number in it is not whole."""
+        if self.values is not None:
+            return any(isinstance(value, float) and value % 1.0 != 0.0 for value in self.values)
+        cells = self.cells if self.cells.dtype.kind == "f" else np.empty(0)
+        return bool((cells != np.floor(cells))[np.isfinite(cells)].any())
+
+    @property
+    def entries(self) -> Cells:
+        """The cells as objects, None where they are missing."""
+        if self.values is None:
+            numbers = _whole(self.cells)
+            return _objects([None if each != each or self._is_gone(each) else each for each in numbers])
+        kept = set(self._occurring)
+        values = [value if k in kept else None for k, value in enumerate(self.values)]
+        return np.asarray(_objects([*values, None])[self.cells])
+
+    @property
+    def spellings(self) -> list[str]:
+        """The cells as text."""
+        if self.words is not None:
+            return [self.words[position].strip() for position in self.cells]
+        return [str(cell) for cell in self.entries]
+
+    def convert(self, rule: Rule, *, is_again: bool = False) -> Codes:
+        """Return what every cell stands for by a rule of a `Coding`.
+
+        ``is_again``: of another table. There, a text that is not known may spell a number, and a number a known text.
+        """
+        if self.values is None and is_again and rule.has_words:
+            return self.with_labels({}).convert(rule, is_again=True)
+        rule = rule.with_missing(self.gone)
+        if self.values is None:
+            return rule.convert(self.cells)
+        codes = rule.read([*self.values, None], self.labels, self.blanks)
+        unknown = np.flatnonzero(codes == UNKNOWN).tolist()
+        if unknown and self.words is not None:  # spellings of one number may be different categories
+            codes[unknown] = rule.read([self.words[k].strip() for k in unknown])
+        elif unknown and (is_again or rule.has_words):
+            values = [self.values[k] for k in unknown]
+            codes[unknown] = rule.read([read_cell(each) if isinstance(each, str) else str(each) for each in values])
+        if self.cells.dtype == np.uint8 and codes.dtype == np.int8:  # several times faster than an index
+            return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
+        return np.asarray(codes[self.cells])
+
+    @property
+    def answers(self) -> dict[Value, Value]:
+        """Its labels in the order of the values, without those that stand for a missing cell and do not occur."""
+        present = set(self.distinct)
+        ordered = sorted(self.labels, key=lambda value: (isinstance(value, str), value))
+        labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
+        return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
+
+    def spelled(self) -> Column:
+        """Return the column with all values as text."""
+        words = map(str, self.values or ()) if self.words is None else map(str.strip, self.words)
+        values = [None if value is None else word for value, word in zip(self.values or (), words, strict=True)]
+        return replace(self, values=values)
+
+    def labeled(self) -> Column:
+        """Return the column with labels in place of its values, which all have one."""
+        answers = self.answers
+        values = [answers.get(value) for value in self.values or ()]
+        return Column(self.cells, values, categories=tuple(dict.fromkeys(answers.values())))
+
+    def with_labels(self, labels: Mapping[Value, Value]) -> Column:
+        """Return the column with what its values are called."""
+        if self.values is None:
+            return replace(number_objects(_objects(_whole(self.cells))), labels=labels, gone=self.gone)
+        return replace(self, labels=labels)
+
+    def condensed(self) -> Column:
+        """Return the column with every value that occurs once."""
+        seen = np.unique(self.cells)
+        values = _whole(seen) if self.values is None else [self.values[k] for k in seen.tolist() if k >= 0]
+        return replace(self, cells=np.arange(len(values)), values=values, words=None)
+
+
+class UnhashableError(Exception):
+    """A cell that can be neither a number nor text."""
+
+
+UNTYPED = Column(np.empty(0))
+"""A column whose type says nothing about its values."""
+
+
+def number_objects(objects: Sequence[Value] | Cells) -> Column:
+    """Return a column of objects by the positions of its values."""
+    seen: dict[Value, int] = {}
+    try:
+        cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
+    except TypeError:
+        raise UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
+    return Column(cells, [None if is_missing(value) else value for value in seen])
+
+
+def _whole(numbers: Cells) -> list[Value]:
+    """Return numbers of Python: whole ones as such, though NaN among them makes all of them fractions."""
+    if numbers.dtype.kind != "f":
+        return numbers.tolist()  # type: ignore[no-any-return]
+    return [int(each) if each.is_integer() and abs(each) < 2**53 else each for each in numbers.tolist()]
+
+
+def _objects(values: Sequence[Value]) -> Cells:
+    """Return an array of arbitrary objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def has_short_fractions(numbers: Cells) -> bool:
+    """Tell whether numbers of less than double precision are other doubles than those of the same spelling."""
+    if numbers.dtype.kind != "f" or numbers.dtype.itemsize >= 8:
+        return False
+    return bool(((numbers != np.floor(numbers)) | (np.abs(numbers) >= np.float32(2**24)))[np.isfinite(numbers)].any())
+
+
+def as_spelled(numbers: Cells) -> Cells:
+    """Return numbers of less than double precision as the doubles of their shortest spelling, as in a text file.
+
+    Examples
+    --------
+    >>> as_spelled(np.array([0.1, 2.0], dtype=np.float32)).tolist()
+    [0.1, 2.0]
+    """
+    if not has_short_fractions(numbers):
+        return numbers
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return np.asarray(distinct.astype(np.str_).astype(np.float64)[places])
