@@ -69,7 +69,7 @@ def test_info_of_numbers(tmp_path):
     lines = shown.stdout.splitlines()
     assert lines[0].split() == ["Column", "Kind", "Values", "Missing", "Notes"]
     assert lines[1].split()[:2] == ["age", "continuous?"]
-    assert re.search(r"grid \S+ … \S+, 6 beyond", shown.stdout)
+    assert re.search(r"grid \S+ … \S+, 6 values beyond", shown.stdout)
     assert "Fit needs" in shown.stdout
     assert "--continuous age,score (change the kinds that were guessed wrong)" in " ".join(shown.stdout.split())
     text = facts(shown.stdout)

@@ -422,6 +422,17 @@ def test_a_score_per_cell_counts_the_cells_that_are_scored(table, tmp_path):
     assert f"{record['mean'] / (4):.4g} per cell" in done.stderr
 
 
+def test_a_score_per_cell_leaves_missing_cells_out(table, tmp_path):
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    rows = read_csv(table.read_text())
+    holed = [["" if k % 2 and j == 0 else cell for j, cell in enumerate(row.values())] for k, row in enumerate(rows)]
+    file = write_csv(tmp_path / "holes.csv", list(rows[0]), holed)
+    done = run("predict", tmp_path / "net", file, "--score", "--missing", "impute", "--json")
+    mean, share = read_json(done.stdout, "score")["mean"], len(holed) // 2 / len(holed)
+    assert f"{mean / (6 - share):.4g} per observed cell" in done.stderr
+    assert f"{len(holed) // 2} missing cells not scored" in done.stderr
+
+
 def test_covariates_are_not_predicted(table, tmp_path):
     run("fit", table, "--covariates", "#1,#2", "--alpha", "0.1", "-o", tmp_path / "net")
     first = read_csv(run("predict", tmp_path / "net", table).stdout)[0]

@@ -7,7 +7,7 @@ from isinglass import Network, Run, ising_path, plot, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError
 from isinglass.select import sample_size
-from isinglass.select.sample_size import BURN_IN
+from isinglass.select.sample_size import BURN_IN, SampleSizeStudy
 
 
 @pytest.mark.parametrize("p", [6, 18, 22])
@@ -62,6 +62,14 @@ def test_more_rows_find_more_and_jobs_do_not_matter(tmp_path):
     assert one.rows_for("correlation", 1.1) is None
     assert "8 nodes, 7 edges; 4 repeats" in repr(one)
     assert list(one.columns)[:3] == ["rows", "sensitivity", "sensitivity_q5"]
+
+
+def test_enough_rows_are_enough_for_all_larger_sizes():
+    means = np.array([0.9, 0.7, 0.6, 0.85])[:, None]
+    study = SampleSizeStudy(simulate.chain_network(3), (200, 400, 100, 800), {"sensitivity": means})
+    assert study.rows_for("sensitivity", 0.8) == 800  # not 200: 400 rows find fewer
+    assert study.rows_for("sensitivity", 0.65) == 200
+    assert study.rows_for("sensitivity", 0.9) is None
 
 
 @pytest.mark.parametrize(("edges", "measure"), [([[0, 1], [0, 2], [1, 2]], "specificity"), ([], "sensitivity")])

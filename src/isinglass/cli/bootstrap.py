@@ -82,7 +82,7 @@ def bootstrap(
         tables |= {f"{of}_differences.csv": _differences(found["rows"], of) for of in ("edge", "node")}
     settings = {
         "Table": reading.describe(data, table),
-        "Method": estimate.summarize(", selected again in every resample" if reselect else ", kept"),
+        "Method": estimate.summarize(f", penalty {'selected again in every resample' if reselect else 'kept'}"),
         "Resamples": f"{how['n_boot']}, kind {' and '.join(kinds)}, seed {estimate.seed}",
     }
     findings = {name: text for one in found.values() for name, text in _describe(one).items()}

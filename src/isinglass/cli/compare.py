@@ -65,7 +65,7 @@ def compare(
         random_state=estimate.seed,
         run=estimate.run(console, checkpoint=checkpoint),
     )
-    again = "selected again in every permutation" if found.reselect else "selected on all rows and kept"
+    again = "penalty selected again in every permutation" if found.reselect else "penalty selected on all rows and kept"
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
@@ -112,11 +112,14 @@ def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
 def _describe(found: GroupComparison) -> dict[str, str]:
     """Say in words what was found."""
     different = int((found.edge_p_family <= 0.05).sum())
-    strengths = ", ".join(f"{value:.4g}" for value in found.global_strengths)
+    verb = "differs" if different == 1 else "differ"
+    strengths = ", ".join(
+        f"{value:.4g} in {group}" for group, value in zip(found.groups, found.global_strengths, strict=True)
+    )
     facts = {
         "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
-        "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} differ at family-wise p ≤ 0.05",
+        "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} {verb} at family-wise p ≤ 0.05",
     }
     if found.n_constant:
         facts["Constant"] = f"a column is constant in a group in {plural(found.n_constant, 'permutation')}"

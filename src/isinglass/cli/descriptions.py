@@ -64,12 +64,12 @@ def describe_shape(data: Table, table: str) -> str:
     return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p - given, 'column')}{covariates}"
 
 
-def describe_missing(data: Table) -> list[str]:
-    """Say in words what became of missing cells, if there are some."""
+def describe_missing(data: Table, kept: str) -> list[str]:
+    """Say in words what became of missing cells, if there are some; ``kept``: of those that are still missing."""
     if not data.n_missing:
         return []
     done = {"zero": "read as 0", "drop": f"dropped with {plural(data.n_dropped, 'row')}"}
-    return [f"{plural(data.n_missing, 'missing cell')} {done.get(data.missing_treatment or '', 'imputed')}"]
+    return [f"{plural(data.n_missing, 'missing cell')} {done.get(data.missing_treatment or '', kept)}"]
 
 
 def _sum_of_weights(table: AnyTable) -> float:

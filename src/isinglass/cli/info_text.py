@@ -53,12 +53,17 @@ def _values(column: ColumnInfo) -> str:
     whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in column.values)
     words = [str(value) for value in whole if value is not None]
     if column.kind == "continuous":
-        first, last = column.range or (column.values[0], column.values[-1])
-        return f"{first:.4g} … {last:.4g} ({len(words)} steps)"
+        ends = (_number(end) for end in column.range or (column.values[0], column.values[-1]))
+        return f"{' … '.join(ends)} ({len(words)} steps)"
     text = (" < " if column.kind == "ordinal" else ", ").join(words)
     if column.kind is None or len(text) <= MOST_LETTERS:
         return _short(text, MOST_LETTERS)
     return f"{_short(words[0], 10)} … {_short(words[-1], 10)} ({len(words)})"
+
+
+def _number(value: float) -> str:
+    """Return a number with four significant digits, or all those before the point."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
 def _short(text: str, most: int) -> str:

@@ -68,7 +68,7 @@ def predict(
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
     data = _read(console, reading, table)
-    facts = {"Table": reading.describe(data, table) if score else describe_shape(data, table)}
+    facts = {"Table": reading.describe(data, table, "not scored") if score else describe_shape(data, table)}
     if folder is not None:
         _write_tables(console, loaded, data, folder, random_state, facts, model)
         return
@@ -186,5 +186,9 @@ def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:
 
     mean = float(np.average(score_rows(data, loaded.network, loaded.occurs), weights=data.sample_weight))
     n_scored = len(loaded.network.variables.nodes)  # all but the covariates
-    words = f"{mean:.6g} per row, {mean / n_scored:.4g} per cell (log pseudo-likelihood)"
+    cells, per_row = "cell", float(n_scored)
+    if data.holes is not None:  # which covariates cannot have
+        observed = (~data.holes[:, loaded.network.variables.is_modelled]).sum(axis=1)
+        cells, per_row = "observed cell", float(np.average(observed, weights=data.sample_weight)) or 1.0
+    words = f"{mean:.6g} per row, {mean / per_row:.4g} per {cells} (log pseudo-likelihood)"
     return words, f"{mean!r}\n", {"n_rows": len(data), "n_columns": n_scored, "mean": mean}

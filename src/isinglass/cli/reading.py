@@ -95,9 +95,9 @@ class Reading:
             if name in found and name not in self.said and found[name] != "comma"
         ]
 
-    def describe(self, data: Table, table: str) -> str:
-        """Say in words what was read."""
-        parts = [describe_shape(data, table), *describe_missing(data), *self.describe_file(data)]
+    def describe(self, data: Table, table: str, kept: str = "imputed") -> str:
+        """Say in words what was read; ``kept`` is what becomes of missing cells that are still missing."""
+        parts = [describe_shape(data, table), *describe_missing(data, kept), *self.describe_file(data)]
         if "weights" in self.said and data.counted(quiet=True).weight_kind is not None:
             parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")
         return ", ".join(parts)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from isinglass.cli.descriptions import describe_table
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.reading import column_keys
-from isinglass.errors import MeaningWarning
+from isinglass.errors import MeaningWarning, plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _kept(data: Table, number: int) -> JsonObject:
     ends, notes = None, []
     if isinstance(rule, Steps):
         if sum(rule.beyond):
-            notes.append(f"grid {rule.values[0]:g} … {rule.values[-1]:g}, {sum(rule.beyond)} beyond")
+            notes.append(f"grid {rule.values[0]:g} … {rule.values[-1]:g}, {plural(sum(rule.beyond), 'value')} beyond")
         if data.numbers is not None:
             numbers = data.numbers[:, number]
             ends = float(np.nanmin(numbers)), float(np.nanmax(numbers))

@@ -72,9 +72,10 @@ class SampleSizeStudy:
         return columns
 
     def rows_for(self, measure: str, least: float) -> int | None:
-        """Return the smallest number of rows tried at which the mean score is at least ``least``, None if none is."""
-        enough = np.flatnonzero(self.summary(measure)[1] >= least)
-        return int(self.rows[enough[0]]) if len(enough) else None
+        """Return the number of rows tried from which on all mean scores are at least ``least``; None if none is."""
+        means = dict(zip(self.rows, self.summary(measure)[1].tolist(), strict=True))
+        short = [n for n, mean in means.items() if not mean >= least]
+        return min((n for n in means if n > max(short, default=0)), default=None)
 
     def __repr__(self) -> str:
         nodes, edges = self.network.n_features, self.network.n_edges
