@@ -144,7 +144,7 @@ def test_covariates_are_part_of_the_record():
     assert plain.is_binary
     marked = plain.with_covariates(["c"])
     assert marked == plain.with_covariates([2]) != plain
-    assert marked.is_modelled.tolist() == [True, True, False]
+    assert marked.is_modeled.tolist() == [True, True, False]
     assert not marked.is_binary  # columns of two values beside a covariate are not the problem of two values
     assert marked.take([2, 0]).covariate == (True, False)
     assert marked.with_names(["x", "y", "z"]).covariate == marked.covariate

@@ -97,8 +97,8 @@ def log_probabilities(variables: Variables, logits: FloatArray, codes: Bytes) ->
     """
     logs = np.asarray(logits - log_sums(variables, logits)[variables.column])
     if variables.has_covariates:
-        logs[~variables.is_modelled[variables.column]] = -np.inf
-        flat = variables.flat(codes)[~variables.is_modelled]
+        logs[~variables.is_modeled[variables.column]] = -np.inf
+        flat = variables.flat(codes)[~variables.is_modeled]
         logs[flat, np.broadcast_to(np.arange(len(codes)), flat.shape)] = 0.0
     return logs
 
@@ -115,5 +115,5 @@ def cell_scores(
     places = np.broadcast_to(flat, (*logits.shape[:-2], *flat.shape))
     scores = np.asarray(np.take_along_axis(logits, places, axis=-2) - log_sums(variables, logits))
     if variables.has_covariates:
-        scores[..., ~variables.is_modelled, :] = 0.0
+        scores[..., ~variables.is_modeled, :] = 0.0
     return scores

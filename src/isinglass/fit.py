@@ -143,7 +143,7 @@ class Fit(FittedNetwork, Frozen):
         variables, missing = self.network.variables, self.missing
         if not variables.has_covariates:
             return self
-        kept = np.flatnonzero(variables.is_modelled)
+        kept = np.flatnonzero(variables.is_modeled)
         if missing is not None:
             parts = ("column_shares", "column_information")
             shown = {name: getattr(missing, name) for name in parts if getattr(missing, name) is not None}
@@ -154,7 +154,7 @@ class Fit(FittedNetwork, Frozen):
             self,
             solution=self.solution.without_covariates(),
             data=self.data.without_covariates(self.network),
-            selection=self.selection.without_covariates(variables.is_modelled),
+            selection=self.selection.without_covariates(variables.is_modeled),
             coding=self.coding.take(kept.tolist()),
             refits=self.refits and replace(self.refits, covariates=none, covariate_errors=none),
             missing=missing,

@@ -127,7 +127,7 @@ class Network(Frozen):
         values: FloatArray,
         parameters: FloatArray,
     ) -> None:
-        if variables.has_covariates and not variables.is_modelled[pairs].any(axis=1).all():
+        if variables.has_covariates and not variables.is_modeled[pairs].any(axis=1).all():
             raise DataError("a coupling must not join two covariates.")
         for array in (fields, pairs, values, parameters):
             read_only(array)
@@ -226,7 +226,7 @@ class Network(Frozen):
     @cached_property
     def is_edge(self) -> Mask:
         """Which of `pairs` are edges: those without a covariate."""
-        return read_only(np.asarray(self.variables.is_modelled[self.pairs].all(axis=1)))
+        return read_only(np.asarray(self.variables.is_modeled[self.pairs].all(axis=1)))
 
     @cached_property
     def _edges(self) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
@@ -269,7 +269,7 @@ class Network(Frozen):
         """
         if not self.variables.has_covariates:
             return self
-        kept = self.variables.is_modelled
+        kept = self.variables.is_modeled
         place = (np.cumsum(kept) - 1).astype(np.int32)
         fields = self.fields[kept[self.variables.column[self.variables.is_later]]]
         variables = self.variables.take(np.flatnonzero(kept))
@@ -289,7 +289,7 @@ class Network(Frozen):
         """
         order = strongest_first(self.covariate_values)
         index, values = self.covariate_pairs[order], self.covariate_values[order]
-        names, is_covariate = np.array(self.names, dtype=object), ~self.variables.is_modelled[index[:, :1]]
+        names, is_covariate = np.array(self.names, dtype=object), ~self.variables.is_modeled[index[:, :1]]
         covariate, variable = names[np.where(is_covariate, index, index[:, ::-1])].T
         return Columns(covariate=covariate, variable=variable, **self._describe_couplings(index, values))
 
@@ -329,7 +329,7 @@ class Network(Frozen):
     @property
     def n_nodes(self) -> int:
         """Number of nodes, isolated ones included: the variables that are no covariates."""
-        return int(np.count_nonzero(self.variables.is_modelled)) if self.variables.has_covariates else self.n_features
+        return int(np.count_nonzero(self.variables.is_modeled)) if self.variables.has_covariates else self.n_features
 
     @property
     def n_edges(self) -> int:

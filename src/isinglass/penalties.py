@@ -81,7 +81,7 @@ def condition_on_covariates(omega: FloatArray, variables: Variables) -> FloatArr
     >>> condition_on_covariates(np.ones((3, 3)), Variables.binary(3).with_covariates([1, 2])).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, inf], [0.0, inf, 1.0]]
     """
-    given = ~variables.is_modelled
+    given = ~variables.is_modeled
     omega = np.where(given[:, None] != given, 0.0, omega)
     omega[np.logical_and.outer(given, given) & ~np.eye(len(given), dtype=bool)] = np.inf
     return np.asarray(omega)

@@ -181,9 +181,9 @@ class Selection(Frozen):
         square = all(each.shape == (n_features, n_features) for each in shares)
         require(square, "The stability of a fit has one share for every pair of columns.")
 
-    def without_covariates(self, is_modelled: Mask) -> Selection:
+    def without_covariates(self, is_modeled: Mask) -> Selection:
         """Return the same of the variables that are modeled."""
-        stability = self.stability and self.stability.take(np.flatnonzero(is_modelled))
+        stability = self.stability and self.stability.take(np.flatnonzero(is_modeled))
         return replace(self, path=None if self.path is None else self.path.without_covariates(), stability=stability)
 
 

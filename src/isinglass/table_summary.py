@@ -66,7 +66,7 @@ class TableSummary(Frozen):
 
     def without_covariates(self, network: Network) -> TableSummary:
         """Return the same of the variables of the network that are modeled."""
-        modeled, variances = network.variables.is_modelled, self.conditional_variances
+        modeled, variances = network.variables.is_modeled, self.conditional_variances
         kept = None if variances is None else variances[modeled]
         return replace(self, shares=self.shares[modeled[network.variables.column]], conditional_variances=kept)
 

@@ -170,7 +170,7 @@ class Variables:
         return len(self.names)
 
     @cached_property
-    def is_modelled(self) -> Mask:
+    def is_modeled(self) -> Mask:
         """Which variables are modeled, shape (p,): those that are no covariates."""
         return read_only(~np.array(self.covariate))
 

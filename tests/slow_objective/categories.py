@@ -36,7 +36,7 @@ class Objective:
         total = float(table.unit_weight.sum())
         self.weight = table.unit_weight / total
         self.vectors, self.shares, self.sd, self.range = [], [], [], []
-        self.modelled = table.variables.is_modelled.tolist()
+        self.modelled = table.variables.is_modeled.tolist()
         for s, (scores, q) in enumerate(zip(table.variables.scores, table.variables.sizes.tolist(), strict=True)):
             share = np.array([self.weight[self.codes[:, s] == k].sum() for k in range(q)])
             if scores is None:

@@ -188,7 +188,7 @@ def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:
     n_scored = len(loaded.network.variables.nodes)  # all but the covariates
     cells, per_row = "cell", float(n_scored)
     if data.holes is not None:  # which covariates cannot have
-        observed = (~data.holes[:, loaded.network.variables.is_modelled]).sum(axis=1)
+        observed = (~data.holes[:, loaded.network.variables.is_modeled]).sum(axis=1)
         cells, per_row = "observed cell", float(np.average(observed, weights=data.sample_weight)) or 1.0
     words = f"{mean:.6g} per row, {mean / per_row:.4g} per {cells} (log pseudo-likelihood)"
     return words, f"{mean!r}\n", {"n_rows": len(data), "n_columns": n_scored, "mean": mean}

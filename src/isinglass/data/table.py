@@ -343,7 +343,7 @@ _MARKS = ("filled", "holes", "drawn", "numbers")
 
 def refuse_holes(variables: Variables, holes: Mask) -> None:
     """Refuse missing cells of covariates, which no distribution is estimated for to draw them from."""
-    for s in np.flatnonzero(holes.any(axis=0) & ~variables.is_modelled).tolist():
+    for s in np.flatnonzero(holes.any(axis=0) & ~variables.is_modeled).tolist():
         raise DataError(
             f"a covariate must have no missing cells; got {int(holes[:, s].sum())} in column {variables.called(s)}. "
             f"Leave out these rows ({setting('missing', 'drop')}), fill the cells, or model the column as a variable."

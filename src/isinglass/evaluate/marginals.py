@@ -154,7 +154,7 @@ class _Marginals:
         rng, n_columns = as_generator(0), large.shape[1]  # equal tables have equal answers
         rows = np.flatnonzero(large.any(axis=1))
         self._average(rows, self.missing[rows], large[rows], among(self.possible, self.network), rng)
-        for s in np.flatnonzero(self.variables.is_modelled).tolist():
+        for s in np.flatnonzero(self.variables.is_modeled).tolist():
             rows = np.flatnonzero(large[:, list(self.terms[s])].any(axis=1) & ~self.missing[:, s])
             if len(rows):
                 is_own = np.arange(n_columns) == s

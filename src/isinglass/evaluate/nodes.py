@@ -87,7 +87,7 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
         share_where(varies, entropy - deviance, entropy),
         share_where(varies & variables.has_scores, variance - error, variance),
     )
-    kept, drawn = variables.is_modelled, read.without_covariates()
+    kept, drawn = variables.is_modeled, read.without_covariates()
     of_edges = drawn.degree, drawn.strength, drawn.expected_influence
     predicted = (values[kept] for values in (accuracy, marginal, *gains))
     return NodeTable(drawn.names, *of_edges, *predicted)

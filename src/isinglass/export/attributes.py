@@ -206,7 +206,7 @@ def check_name(name: object, of: Literal["node", "edge"], variables: Variables, 
     """Return the name of an attribute as it is written, unless it has another meaning in a file."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
-    is_binary = all(kind == "binary" for kind in variables.take(variables.is_modelled).kinds)
+    is_binary = all(kind == "binary" for kind in variables.take(variables.is_modeled).kinds)
     reserved = RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
     reasons = {
         "isinglass, Gephi, networkx or Cytoscape give that name a meaning": reserved,

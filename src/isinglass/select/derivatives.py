@@ -56,7 +56,7 @@ class Support:
             [start + part.argmax() for start, part in zip(variables.starts, variables.split(occurs), strict=True)]
         )
         base = base[variables.column]
-        has_field = occurs & (np.arange(len(base)) != base) & variables.is_modelled[variables.column]
+        has_field = occurs & (np.arange(len(base)) != base) & variables.is_modeled[variables.column]
         points = []
         for s, seen in enumerate(variables.split(occurs)):
             score, numbers = variables.score(s), np.flatnonzero(seen)

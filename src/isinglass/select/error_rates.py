@@ -114,7 +114,7 @@ def _count_regressed(table: AnyTable) -> int:
     """Return the parameters of the largest regression of a column on the others: of all others, and one field."""
     counts, variables = category_counts(table), table.variables
     dimensions, varies = dimensions_of(counts, variables), varying_among(counts, variables)
-    own = dimensions[varies & variables.is_modelled].min(initial=dimensions.max())
+    own = dimensions[varies & variables.is_modeled].min(initial=dimensions.max())
     return 1 + int(dimensions[varies].sum() - own)
 
 
@@ -139,7 +139,7 @@ def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
     p_values[place] = scipy.special.fdtrc(sandwich.dimensions, freedom, share * sandwich.chi2 / sandwich.dimensions)
     p_values = np.where(np.isnan(p_values), 1.0, p_values)  # infinite, or zero: nothing is claimed
     others = 1.0 - np.maximum.reduceat(category_counts(table) / n_rows, variables.starts)
-    tested = variables.is_modelled[pairs].all(axis=1) & (n_rows * others[pairs].prod(axis=1) >= LEAST_EXPECTED)
+    tested = variables.is_modeled[pairs].all(axis=1) & (n_rows * others[pairs].prod(axis=1) >= LEAST_EXPECTED)
     q_values = false_discovery(p_values[tested]) if tested.any() else np.empty(0)
     return EdgeTests(variables.names, pairs[tested], values[tested], errors[tested], p_values[tested], q_values)
 

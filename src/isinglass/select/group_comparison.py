@@ -155,7 +155,7 @@ def compare_groups(
         n_unconverged=n_unconverged,
         method=wanted if isinstance(wanted, Method) else None,
         covariates=table.variables.covariates,
-        coding=table.coding.take(np.flatnonzero(table.variables.is_modelled).tolist()),
+        coding=table.coding.take(np.flatnonzero(table.variables.is_modeled).tolist()),
         missing=missing and replace(missing, n_imputations=n_copies if missing.treatment == "impute" else 0),
         imputed_by_group=impute_by_group,
         n_deleted=grouped.n_deleted,

@@ -92,7 +92,7 @@ def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possib
     """
     variables = solution.network.variables
     by_order = judged_by_order(variables)
-    others = np.flatnonzero(variables.is_modelled & ~by_order)
+    others = np.flatnonzero(variables.is_modeled & ~by_order)
     scores = row_scores(table, solution, others, possible) if len(others) else np.zeros(len(table))
     sums = neighbor_sums(solution.network, table)
     for s in np.flatnonzero(by_order).tolist():
@@ -104,7 +104,7 @@ def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possib
 
 def judged_by_order(variables: Variables) -> Mask:
     """Tell which columns the check by prediction judges by their order: the continuous ones that are modeled."""
-    return np.isin(np.arange(variables.n_features), variables.continuous) & variables.is_modelled
+    return np.isin(np.arange(variables.n_features), variables.continuous) & variables.is_modeled
 
 
 def _standard_ranks(values: NDArray[np.generic], unit: FloatArray) -> FloatArray:
@@ -202,7 +202,7 @@ def edge_price(table: AnyTable, gamma: float, n_ends: int = 2) -> EdgePrice:
     p is the number of variables that vary, N the sum of the weights.
     """
     check_gamma(gamma)
-    n_varying = int(np.count_nonzero(which_vary(table) & table.variables.is_modelled))
+    n_varying = int(np.count_nonzero(which_vary(table) & table.variables.is_modeled))
     per_edge = float(2.0 * n_ends * gamma * np.log(max(n_varying - 1, 1)))
     return EdgePrice.at(table, n_ends * float(np.log(table.total_weight)), per_edge)
 

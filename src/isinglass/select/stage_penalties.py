@@ -35,7 +35,7 @@ class StagePenalties:
         difference, and in tables without numbers, whose scores are taken as they are.
         """
         variables = self.task.table.variables
-        is_number = np.isin(np.flatnonzero(variables.is_modelled), variables.continuous)
+        is_number = np.isin(np.flatnonzero(variables.is_modeled), variables.continuous)
         if not is_number.any() or is_number.all() or isinstance(self.task.paths.penalty_weights, str):
             return None
         return np.where(self._sd > 0.0, 2.0 * self._sd, 1.0)

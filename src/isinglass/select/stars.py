@@ -232,7 +232,7 @@ class _Subsamples:
 
     def instability(self, end: int) -> FloatArray:
         """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""
-        n_runs, p = len(self.results), int(self.units.task.table.variables.is_modelled.sum())
+        n_runs, p = len(self.results), int(self.units.task.table.variables.is_modeled.sum())
         n_pairs = max(p * (p - 1) // 2, 1)
         # Integers up to the division: a value that equals the threshold is not lost by rounding.
         disagreements = [int((counts * (n_runs - counts)).sum()) for _, counts in map(self.frequencies, range(end))]

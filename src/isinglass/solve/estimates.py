@@ -86,7 +86,7 @@ class Estimates(Frozen):
         estimates, entries = np.column_stack([self.alpha, self.pairs]), self.parameters
         sizes = self.variables.block_sizes(self.pairs)
         if self.variables.has_covariates:  # has no regression of its own: its one estimate stands for both
-            once = ~self.variables.is_modelled[self.column]
+            once = ~self.variables.is_modeled[self.column]
             entries = np.r_[entries, entries[np.repeat(once, sizes)]]
             estimates, sizes = np.r_[estimates, estimates[once]], np.r_[sizes, sizes[once]]
         p = self.variables.n_features

@@ -88,7 +88,7 @@ class Reduction:
     @property
     def modelled(self) -> Bytes | None:
         """Which of the columns that vary are modeled; None: all of them."""
-        return self.variables.is_modelled[self.columns].astype(np.uint8) if self.variables.has_covariates else None
+        return self.variables.is_modeled[self.columns].astype(np.uint8) if self.variables.has_covariates else None
 
     def problem(
         self, penalty: FloatArray | None, standardized: bool, n_threads: int, relative: FloatArray | None = None

@@ -152,8 +152,8 @@ class NodewiseProblem:
         ranges = variables.ranges[columns]
         widest = ranges.max(initial=0.0)  # iterations do not depend on the units of scores
         omega = sd_of(reduction.counts, variables)[columns] / ranges if standardize else widest / ranges
-        omega[~variables.is_modelled[columns]] = 0.0
-        null_losses[~variables.is_modelled] = 0.0
+        omega[~variables.is_modeled[columns]] = 0.0
+        null_losses[~variables.is_modeled] = 0.0
         units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
         problem = Nodewise(cells, weight, threads, steps, ranges, reduction.modelled)
         return cls(problem, reduction, omega, units, null_losses)
@@ -171,7 +171,7 @@ class NodewiseProblem:
     @property
     def nodes(self) -> NDArray[np.intp]:
         """Which of the columns that vary have a regression: those that are no covariates."""
-        return np.flatnonzero(self.reduction.variables.is_modelled[self.varying])
+        return np.flatnonzero(self.reduction.variables.is_modeled[self.varying])
 
     @property
     def alphas_at_zero(self) -> FloatArray:
@@ -251,8 +251,8 @@ class NodewiseProblem:
         sizes = n_occurring(self.reduction.counts, variables)
         solved, first = [np.empty((len(is_solved), 0))], 0
         for s in self.varying.tolist():
-            rows = np.full((len(is_solved), sizes[s]), np.nan if variables.is_modelled[s] else 0.0)
-            if variables.is_modelled[s]:
+            rows = np.full((len(is_solved), sizes[s]), np.nan if variables.is_modeled[s] else 0.0)
+            if variables.is_modeled[s]:
                 last = first + rows[is_solved[:, s]].size
                 rows[is_solved[:, s]] = paths.category_fields[first:last].reshape(-1, sizes[s])
                 first = last

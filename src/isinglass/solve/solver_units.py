@@ -140,7 +140,7 @@ class SolverUnits:
         fields[unseen] += np.minimum((above[near] * weights).sum(axis=1), chord + np.log(2.0))
         fields -= centering
         fields -= fields[variables.starts][variables.column]
-        fields[~variables.is_modelled[variables.column]] = 0.0
+        fields[~variables.is_modeled[variables.column]] = 0.0
         return fields[variables.is_later]
 
     def solver_fields(self, network: Network) -> FloatArray:

@@ -60,7 +60,7 @@ class Subject:
         variables = self.network.variables
         if not variables.has_covariates:
             return self
-        kept = variables.is_modelled
+        kept = variables.is_modeled
         return replace(
             self,
             network=self.network.without_covariates(),
