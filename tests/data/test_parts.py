@@ -122,11 +122,18 @@ def test_weights_of_parts():
 
 def test_one_coding_for_all_parts():
     words = pd.DataFrame(np.where(X == 1, "Yes", "No"), columns=NAMES)
-    words.loc[:20, "a"] = "Yes"  # one value in the first parts, two in the last
+    words.loc[:20, "a"] = "Yes"  # one value in the first parts, which other columns have beside another
     whole = as_table(words, encode="auto")
     table = read_parts(cut(words), encode="auto")
     assert table.encoding == whole.encoding
     np.testing.assert_array_equal(rows(table), whole.codes)
+    words["e"] = words["e"].replace({"Yes": "on", "No": "off"})
+    words.loc[:20, "e"] = "on"
+    with pytest.raises(DataError, match=r"part 2: .*got 'off' in column 'e' .*It has only 'on' there: say what each"):
+        read_parts(cut(words), encode="auto")
+    said = {"a:d": {"Yes": 1, "No": 0}, "e": {"on": 1, "off": 0}}
+    assert read_parts(cut(words), encode=said).gather().codes.tolist() == as_table(words, encode=said).codes.tolist()
+    words["e"] = "Yes"
     holes = words.mask(RNG.random(words.shape) < 0.1)
     with suppress_warnings(DataWarning):
         whole = as_table(holes, encode={"Yes": 1, "No": 0}, missing="zero")
@@ -141,7 +148,7 @@ def test_a_part_that_disagrees_is_named(folder):
     frames = cut(pd.DataFrame(X, columns=NAMES))
     wrong = {
         "other order": (frames[2][list("bacde")], r"part 2: .*in the same order; got 'b' where part 0 has 'a'"),
-        "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got no 'c'"),
+        "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got 'z' where part 0 has 'c'"),
         "fewer columns": (frames[2][list("abcd")], r"part 2: .*5 columns.*got 4"),
         "no row": (frames[2].iloc[:0], r"part 2: it has no rows"),
         "a new value": (frames[2].replace(0, 7), r"part 2: .*only 0 and 1; got 7 in column 'a'"),

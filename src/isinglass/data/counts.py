@@ -16,12 +16,8 @@ def category_counts(table: AnyTable) -> FloatArray:
 
     Exactly 0 for a category that no row with weight has, and only then. Missing cells have no category.
     """
-    if table.holes is not None:
-        observed = np.where(table.holes, 0.0, table.unit_weight[:, None])
-        flat = (table.codes + table.variables.starts).ravel()
-        return np.bincount(flat, observed.ravel(), len(table.variables.column)).astype(np.float64)
-    if not table.variables.is_binary:
-        return table.sum_rows(_count_categories, table.variables)
+    if table.holes is not None or not table.variables.is_binary:
+        return table.sum_rows(_count_categories, table.variables, table.holes)
     ones, with_one, with_zero = table.sum_rows(_count_bits)
     counts = np.zeros(2 * len(ones))
     counts[1::2] = ones
@@ -40,10 +36,10 @@ def _count_bits(codes: Bytes, weight: FloatArray | None) -> tuple[FloatArray, ND
     return ones, (ones > 0).astype(np.int64), (varies | (ones == 0)).astype(np.int64)
 
 
-def _count_categories(codes: Bytes, weight: FloatArray | None, variables: Variables) -> FloatArray:
-    cells = (codes + variables.starts).ravel()
-    unit = None if weight is None else np.repeat(weight, codes.shape[1])
-    return np.bincount(cells, unit, len(variables.column)).astype(np.float64)
+def _count_categories(codes: Bytes, weight: FloatArray | None, variables: Variables, holes: Mask | None) -> FloatArray:
+    cells, kept = (codes + variables.starts).ravel(), slice(None) if holes is None else ~holes.ravel()
+    unit = None if weight is None else np.repeat(weight, codes.shape[1])[kept]
+    return np.bincount(cells[kept], unit, len(variables.column)).astype(np.float64)
 
 
 def which_occur(table: AnyTable) -> Mask | None:

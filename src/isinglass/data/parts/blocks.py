@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from os import PathLike
 from typing import Any, Protocol, TypeGuard
 
@@ -185,9 +186,5 @@ def _compare(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> str
     head = "its columns must be those of part 0 in the same order"
     if got is None or wanted is None:
         return f"{head}; got {'none with names' if got is None else 'names where part 0 has none'}."
-    for word, names, others in (("no", wanted, got), ("also", got, wanted)):
-        absent = next((name for name in names if name not in others), None)
-        if absent is not None:
-            return f"{head}; got {word} {absent!r}."
-    here, there = next(pair for pair in zip(got, wanted, strict=True) if pair[0] != pair[1])
+    here, there = next(pair for pair in zip_longest(got, wanted) if pair[0] != pair[1])
     return f"{head}; got {here!r} where part 0 has {there!r}."
