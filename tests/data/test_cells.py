@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from isinglass import read_table
 from isinglass.data.column import BLANKS
-from isinglass.data.files.cells import MISSING_WORDS, find_decimal
+from isinglass.data.files.cells import find_decimal
 from isinglass.data.meaning.values import NO_ANSWER, is_among, read_cell, spell_out
 from isinglass.data.options import ReadOptions
 
 
-def read_word(word, missing=MISSING_WORDS, decimal="."):
+def read_word(word, missing=BLANKS, decimal="."):
     """Return what a word stands for, None for a missing cell."""
     value = read_cell(word, decimal)
     return None if value in missing else value
@@ -51,7 +51,7 @@ def test_more_spellings():
     assert all(is_among(value, spelled) for value in (-9.0, 99, " refused", "99", "-9", np.int8(99)))
     assert not any(is_among(value, spelled) for value in (1, "9", "Refused", "", None))
     words = ("-9", "-9.0", "refused", "99.00", "NA", "9")
-    assert [read_word(word, MISSING_WORDS | spelled) for word in words] == [None] * 5 + [9]
+    assert [read_word(word, BLANKS | spelled) for word in words] == [None] * 5 + [9]
     assert ReadOptions(na_values="refused").na_values == ("refused",)
 
 

@@ -28,7 +28,7 @@ def auto(column, **options):
     ("column", "pair"),
     [
         (["yes", "no"], ("no", "yes")),
-        (["YES", " No "], (" No ", "YES")),
+        (["YES", "No"], ("No", "YES")),
         (["Nay", "Yea"], ("Nay", "Yea")),
         (["disagree", "agree"], ("disagree", "agree")),  # not the order of the alphabet
         (["incorrect", "correct"], ("incorrect", "correct")),
@@ -51,9 +51,12 @@ def test_which_value_is_one(column, pair):
     assert bits == [pair.index(value) for value in column]
 
 
-@pytest.mark.parametrize("column", [[0, 1], [True, False], [0.0, 1.0], [1, 1], [0, 0]])
+@pytest.mark.parametrize(
+    "column",
+    [[0, 1], [True, False], [0.0, 1.0], [1, 1], [0, 0], ["0", "1"], ["1", "1.0"], [1, "0"], ["True", "False"]],
+)
 def test_bits_stay_bits(column):
-    assert auto(column) == ([int(value) for value in column], None)
+    assert auto(column) == ([int(value in (1, "1", "1.0", "True")) for value in column], None)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +91,10 @@ def test_words_of_known_meaning_need_not_all_be_observed(words, declared):
             [0, -1],
             [1, "-"],
             ["0", "-"],
-            ["1", "NaN"],
             ["0", "-9"],
         ),  # one may be no answer
         pd.Categorical([0, -9], categories=[-9, 0]),
-        *(["Yes", "yes", "Yes"], ["a ", "A"], ["1", "1.0"], [1, "1"], [1, "0"]),  # spellings of one thing
+        *(["Yes", "yes", "Yes"], ["a ", "A"]),  # spellings of one thing
     ],
 )
 def test_two_values_that_may_be_one_are_refused(column):

@@ -10,12 +10,12 @@ import numpy as np
 
 from isinglass.data.meaning.coding import UNKNOWN, Cells, Codes, Rule
 from isinglass.data.meaning.guards import no_answers
-from isinglass.data.meaning.values import NO_ANSWER, Value, is_among, is_missing, read_cell
+from isinglass.data.meaning.values import NO_ANSWER, Value, is_among, is_missing, read_cell, respell
 
 NUMBER_TYPES = "buif"
 """Kinds of NumPy types that are compared as numbers."""
-BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?"})
-"""Words for a missing cell in a file, unless a rule gives them a meaning."""
+BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?", NO_ANSWER})
+"""Words for a missing cell, unless a rule gives them a meaning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +29,14 @@ class Column:
     labels: Mapping[Value, Value] = field(default_factory=dict)  # what the source calls its values
     blanks: frozenset[str] = frozenset()  # words for a missing cell, unless a rule gives them a meaning
     gone: frozenset[Value] = frozenset()  # what the user declares missing, as `spell_out` returns it
-    words: Sequence[str] | None = None  # how a text file spells `values`
+    words: Sequence[str] | None = None  # how `values` are spelled, if they were read from texts
 
     @cached_property
     def _occurring(self) -> list[int]:
         """The positions of the values that occur and stand for no missing cell, as far as no rule says more."""
         values = self.values or ()
         places: Sequence[int] = range(len(values))
-        if self.words is None:  # those of a text all occur
+        if self.words is None:  # those that were read from texts all occur
             seen = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
             places = np.flatnonzero(np.bincount(seen, minlength=len(values))).tolist()
         kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self._is_gone(values[k]))]
@@ -80,23 +80,25 @@ class Column:
             return [self.words[position].strip() for position in self.cells]
         return [str(cell) for cell in self.entries]
 
-    def convert(self, rule: Rule, *, is_again: bool = False) -> Codes:
+    def convert(self, rule: Rule) -> Codes:
         """Return what every cell stands for by a rule of a `Coding`.
 
-        ``is_again``: of another table. There, a text that is not known may spell a number, and a number a known text.
+        A number that is not known stands for its text, and a text that was not read for what it spells.
         """
-        if self.values is None and is_again and rule.has_words:
-            return self.with_labels({}).convert(rule, is_again=True)
+        if self.values is None and rule.has_words:
+            return self.with_labels({}).convert(rule)
         rule = rule.with_missing(self.gone)
         if self.values is None:
             return rule.convert(self.cells)
-        codes = rule.read([*self.values, None], self.labels, self.blanks)
+        values: Sequence[Value] = self.values
+        if self.words is not None and rule.has_words and not self.labels:  # 01 and 1 may be different categories
+            values = [word.strip() for word in self.words]
+        codes = rule.read([*values, None], self.labels, self.blanks)
         unknown = np.flatnonzero(codes == UNKNOWN).tolist()
-        if unknown and self.words is not None:  # spellings of one number may be different categories
-            codes[unknown] = rule.read([self.words[k].strip() for k in unknown])
-        elif unknown and (is_again or rule.has_words):
-            values = [self.values[k] for k in unknown]
-            codes[unknown] = rule.read([read_cell(each) if isinstance(each, str) else str(each) for each in values])
+        if unknown and self.words is None:
+            codes[unknown] = rule.read([respell(values[k]) for k in unknown])
+        elif unknown and values is not self.values:
+            codes[unknown] = rule.read([self.values[k] for k in unknown])
         if self.cells.dtype == np.uint8 and codes.dtype == np.int8:  # several times faster than an index
             return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
         return np.asarray(codes[self.cells])
@@ -108,6 +110,18 @@ class Column:
         ordered = sorted(self.labels, key=lambda value: (isinstance(value, str), value))
         labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
         return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
+
+    def read(self) -> Column:
+        """Return the column with its texts read as the fields of a text file are, unless its type has categories."""
+        values = self.values or ()
+        if self.declared is not None or not any(isinstance(value, str) for value in values):
+            return self
+        seen = set(np.unique(self.cells).tolist())
+        read = [
+            None if k not in seen else read_cell(value) if isinstance(value, str) else value
+            for k, value in enumerate(values)
+        ]
+        return replace(self, values=read, blanks=BLANKS, words=list(map(str, values)))
 
     def spelled(self) -> Column:
         """Return the column with all values as text."""
@@ -143,7 +157,12 @@ def number_objects(objects: Sequence[Value] | Cells) -> Column:
         cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
     except TypeError:
         raise UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
-    return Column(cells, [None if is_missing(value) else value for value in seen])
+    return Column(cells, [None if is_missing(value) else _spelled(value) for value in seen])
+
+
+def _spelled(value: Value) -> Value:
+    """Return a number of less than double precision as `as_spelled` does, and other values as they are."""
+    return float(str(value)) if isinstance(value, np.float16 | np.float32) else value
 
 
 def _whole(numbers: Cells) -> list[Value]:

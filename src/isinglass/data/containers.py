@@ -62,7 +62,7 @@ def _array_source(X: object) -> Source:
 
     if is_numbers:
         return of_numbers(table)
-    return Source((table.shape[0], table.shape[1]), lambda j: number_objects(table[:, j].astype(object)))
+    return Source((table.shape[0], table.shape[1]), lambda j: number_objects(table[:, j].astype(object)).read())
 
 
 def _check_shape(shape: tuple[int, ...], X: object) -> None:
@@ -168,7 +168,7 @@ def _frame_column(series: Series, name: Hashable) -> Column:
         return Column(as_spelled(values)) if values.dtype.kind in NUMBER_TYPES else number_objects(values)
     if series.dtype in (nw.Categorical, nw.Enum):
         return _categorical_column(series, name)
-    return number_arrow(series.to_arrow()) if series.dtype == nw.String else number_objects(series.to_list())
+    return (number_arrow(series.to_arrow()) if series.dtype == nw.String else number_objects(series.to_list())).read()
 
 
 def _categorical_column(series: Series, name: Hashable) -> Column:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isinglass.data.column import UNTYPED
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import Coding, Layout, contradict, find_columns
 from isinglass.data.meaning.conversion import convert, read_codes
@@ -147,7 +148,7 @@ def open_table(
 def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
     """Return a table with its covariates; refuse options about values that it was not read by."""
     names = table.names if table.variables.named else None
-    columns = Source(table.shape, [].__getitem__, names=names, layout=Layout(decimal=table.coding.layout.decimal))
+    columns = Source(table.shape, lambda _: UNTYPED, names=names, layout=Layout(decimal=table.coding.layout.decimal))
     refuse_other(columns, table.coding, options)
     treatment = table.missing_treatment
     if treatment and options.missing not in ("error", treatment) and not isinstance(options.encode, Coding):

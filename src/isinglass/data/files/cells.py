@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.data.column import BLANKS, Column
 from isinglass.data.meaning.coding import Codes, Layout
-from isinglass.data.meaning.values import NO_ANSWER, THOUSANDS, Value, is_bit, is_number, read_cell, read_number
+from isinglass.data.meaning.values import THOUSANDS, Value, is_bit, is_number, read_cell, read_number
 from isinglass.data.source import ID_NAMES, Source
 from isinglass.errors import DataError, setting
 
@@ -25,11 +25,7 @@ class Records:
     line_of: Callable[[int], int]
 
 
-MISSING_WORDS = BLANKS | {NO_ANSWER}
-"""Words for a missing cell in a text or a spreadsheet."""
-
-
-def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = MISSING_WORDS) -> tuple[str, list[str]]:
+def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> tuple[str, list[str]]:
     """Return what separates the decimals of numbers in columns of words, and words that may be thousands: 1,200.
 
     It is a comma if some columns have only numbers with it or ``missing`` words, unless all of these may be thousands.
@@ -63,7 +59,7 @@ def lay_out(
     records: Records,
     header: bool | str,
     decimal: str = ".",
-    missing: Collection[Value] = MISSING_WORDS,
+    missing: Collection[Value] = BLANKS,
     known: Collection[Sequence[str]] = (),
 ) -> Source:
     """Interpret the fields and split off the header, which has the names of one of the ``known`` lists.
@@ -91,7 +87,7 @@ def lay_out(
             codes[0] = len(words)
             words.append(word)
     columns = [
-        Column(codes[start:], [memory[word] for word in words], blanks=MISSING_WORDS, words=words)
+        Column(codes[start:], [memory[word] for word in words], blanks=BLANKS, words=words)
         for codes, words in zip(records.codes, records.words, strict=True)
     ]
     table = Source(
@@ -135,7 +131,7 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
         others = {value for column in below[int(named) :] for value in column if isinstance(value, str)}
         return 2 * max(above_numbers, sum(text not in others for text in texts)) > len(texts)
     words = {word.strip() for word in first}
-    if width > 1 and len(words) == width and words <= MISSING_WORDS - {""}:  # names, unless one is a cell
+    if width > 1 and len(words) == width and words <= BLANKS - {""}:  # names, unless one is a cell
         return not any(word.strip() in words for column in records.words for word in column)
     if start and all(value is None for value in read[1:]):
         return isinstance(read[0], str) and not any(isinstance(value, str) for value in below[0])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from isinglass.data.column import Column, as_spelled, number_objects
+from isinglass.data.column import BLANKS, Column, as_spelled, number_objects
 from isinglass.data.containers import open_source
 from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import Limits
@@ -97,7 +97,7 @@ def load_parquet(data: bytes, limits: Limits) -> Source:
     if not coded:
         return source
     are_texts = [field.name in coded for field in schema]  # their dictionary declares no categories
-    return source.changed(lambda j, column: replace(column, declared=None) if are_texts[j] else column)
+    return source.changed(lambda j, column: replace(column, declared=None).read() if are_texts[j] else column)
 
 
 def load_feather(data: bytes, limits: Limits) -> Source:
@@ -268,7 +268,7 @@ def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
     values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
     short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
     labels = short if len(set(short.values())) == len(set(labels.values())) else labels
-    return Column(column.cells, values, labels=labels)
+    return Column(column.cells, values, labels=labels, blanks=BLANKS) if labels else Column(column.cells, values).read()
 
 
 def load_excel(

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import IO
 
 from isinglass.data.column import BLANKS
-from isinglass.data.files.cells import MISSING_WORDS, find_decimal, lay_out
+from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
@@ -177,14 +177,13 @@ def _load(document: Document, kind: str, options: ReadOptions) -> Source:
         raise ArgumentError("sheet", f"must be left out for a {kind} file", options.sheet)
     if kind in ("text", "excel"):
         return _load_text(document, kind, options)
-    raw = guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
-    return raw.changed(lambda _, column: replace(column, blanks=BLANKS)) if raw.block is None else raw
+    return guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
 
 
 def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
     """Return the table of a text or a spreadsheet; a coding knows names, delimiter and decimal separator."""
     decimal, limits = options.decimal, document.limits
-    missing = MISSING_WORDS | spell_out(options.missing_everywhere)
+    missing = BLANKS | spell_out(options.missing_everywhere)
     coding = options.encode if isinstance(options.encode, Coding) else None
     layout = NO_FILE if coding is None else coding.layout
     header = False if options.header == "auto" and layout.has_header is False else options.header

@@ -152,9 +152,9 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
     chosen = take_columns(source, coding)
     single = coding.expand()
     if single is not coding:
-        table = build_table(_convert_cells(chosen, single.columns, is_again=True), chosen, single)
+        table = build_table(_convert_cells(chosen, single.columns), chosen, single)
         return combine(table, coding)
-    codes = _convert_cells(chosen, coding.columns, is_again=found is None)
+    codes = _convert_cells(chosen, coding.columns)
     if found is not None:
         levels = {j: coding.columns[j] for j in found.levels}
         gone = {j: found.specs[j].declared_missing for j in levels}
@@ -209,14 +209,14 @@ def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     )
 
 
-def _convert_cells(source: Source, rules: Sequence[Rule], *, is_again: bool) -> Codes:
-    """Return what every cell stands for; ``is_again``: in another table than that of the rules."""
-    if source.block is not None and all(rule == rules[0] for rule in rules) and not (is_again and rules[0].has_words):
+def _convert_cells(source: Source, rules: Sequence[Rule]) -> Codes:
+    """Return what every cell stands for."""
+    if source.block is not None and all(rule == rules[0] for rule in rules) and not rules[0].has_words:
         return _convert_block(source.block, rules[0])
     codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
     for start in range(0, len(rules), COLUMNS_AT_ONCE):
         some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
-        columns = [source.column(j).convert(rules[j], is_again=is_again) for j in some]
+        columns = [source.column(j).convert(rules[j]) for j in some]
         codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
     return codes
 

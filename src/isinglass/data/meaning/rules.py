@@ -13,6 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from isinglass.arrays import Mask
+from isinglass.data.column import number_objects
 from isinglass.data.meaning.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
 from isinglass.data.meaning.grid import equal_steps, normal_steps
 from isinglass.data.meaning.guards import make_missing, warn_measured
@@ -58,7 +59,7 @@ def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tupl
     rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
     finished: dict[object, Rule] = {}  # columns of 0 and 1 share one
     for j, spec in enumerate(specs):
-        key = (id(spec.missing), id(spec.meaning)) if rules[j] is BITS and not spec.answers else j
+        key = (id(spec.missing), id(spec.encode)) if rules[j] is BITS and not spec.answers else j
         if key not in finished:
             finished[key] = spec.finish(rules[j])
         rules[j] = finished[key]
@@ -97,7 +98,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
                 _refuse(option, spec.where)
     if isinstance(encode, Mapping) and not by_column(encode):
         stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
-        if stated_values and all((rule.read(stated_values) < 0).all() for rule in rules):
+        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
             _refuse("encode", "the table")
 
 
@@ -124,7 +125,7 @@ def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, is_named: bool) 
 
     Unless ``is_named``, it speaks of other columns, too, and may know none of the values of this one.
     """
-    codes = dict(zip(meaning, rule.read(list(meaning)).tolist(), strict=True))
+    codes = dict(zip(meaning, number_objects(list(meaning)).convert(rule).tolist(), strict=True))
     numbers = {
         value: number for value, number in meaning.items() if number is not None and (is_named or codes[value] >= 0)
     }

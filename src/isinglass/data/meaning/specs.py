@@ -40,13 +40,21 @@ class ColumnSpec:
     label: Hashable  # name or number
     kind: str | None  # stated, or implied by the scores
     scores: Value  # numbers, a mapping of values to numbers, or "normal"
-    meaning: Mapping[Value, Value] | None  # what `encode` says about its values
+    encode: Mapping[Value, Value] | None  # what is said about its values
     is_named: bool  # whether `encode` names the column
     is_auto: bool  # whether its two values are to be found
     cut: Cut | None  # a threshold
     is_reversed: bool
     missing: Collection[Value]  # values that stand for a missing cell
     is_covariate: bool = False
+
+    @cached_property
+    def meaning(self) -> Mapping[Value, Value] | None:
+        """What `encode` says about its values; words are read as its cells are."""
+        if self.encode is None or self.source.column(self.place).declared is not None:
+            return self.encode
+        decimal = self.source.decimal or "."
+        return {read_cell(word, decimal) if isinstance(word, str) else word: bit for word, bit in self.encode.items()}
 
     @cached_property
     def column(self) -> Column:
@@ -152,7 +160,7 @@ class ColumnSpec:
 
 def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
     """Return what is stated about every column."""
-    p, encode, binarize, kinds = source.shape[1], _read_words(stated.encode, source), stated.binarize, stated.kinds
+    p, encode, binarize, kinds = source.shape[1], stated.encode, stated.binarize, stated.kinds
     if stated.scores is not None and not isinstance(stated.scores, Mapping):
         raise ArgumentError("scores", "must be a mapping of columns to numbers", stated.scores)
     if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
@@ -181,7 +189,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             label=label,
             kind=kinds_of_columns[j] or _implied_kind(scores.get(j)),
             scores=scores.get(j),
-            meaning=named.get(j, None if others == "auto" else others),
+            encode=named.get(j, None if others == "auto" else others),
             is_named=j in named,
             is_auto=others == "auto" and j not in named,
             cut=cuts.get(j),
@@ -192,15 +200,6 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
         for j, label in enumerate(source.labels)
     ]
     return [replace(spec, kind=_covariate_kind(spec)) if spec.is_covariate else spec for spec in specs]
-
-
-def _read_words(encode: Value, source: Source) -> Value:
-    """Return ``encode`` with its words read as the cells of a text file are."""
-    if by_column(encode):
-        return {label: _read_words(entry, source) for label, entry in encode.items()}
-    if source.decimal is None or not isinstance(encode, Mapping):
-        return encode
-    return {read_cell(word, source.decimal) if isinstance(word, str) else word: bit for word, bit in encode.items()}
 
 
 def _covariate_kind(spec: ColumnSpec) -> str | None:

@@ -77,6 +77,14 @@ def read_word(value: Value, decimal: str | None = None) -> Value:
     return next((number for number in spellings if number is not None), value)
 
 
+def respell(value: Value) -> Value:
+    """Return what a text spells, and the text of anything else."""
+    try:
+        return read_cell(value) if isinstance(value, str) else str(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return value
+
+
 def spell_out(values: Iterable[Value], decimal: str | None = None) -> frozenset[Value]:
     """Return what `is_among` compares with: words as they are spelled, and numbers however these are spelled."""
     listed = list(values)
