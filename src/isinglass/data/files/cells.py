@@ -116,8 +116,8 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
     if len(first) < width:
         return True
     start = int(width > 1)
-    values = {word: None if value in missing else value for word, value in memory.items()}
-    read, *below = ([values[word] for word in words] for words in (first, *records.words))
+    as_values = ([memory[word] for word in words] for words in (first, *records.words))
+    read, *below = ([None if value in missing else value for value in values] for values in as_values)
     texts = [value for value in read[start:] if isinstance(value, str)]
     corner = first[0].strip().casefold()
     if start and corner and corner in ID_NAMES:

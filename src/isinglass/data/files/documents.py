@@ -24,7 +24,7 @@ _CHUNK = 2**20
 _NOT_BLANK = re.compile(rb"\S")
 LARGEST = 2**32
 """Bytes, unless the user says otherwise."""
-BYTES_PER_ROW, BYTES_PER_FIELD, BYTES_PER_WORD = 80, 8, 160
+BYTES_OF_TEXT = {"rows of text": 80, "cells of text": 8, "different words": 160}
 """What text costs beside its own length, about; words are counted once for each column."""
 _COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
     "gzip": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
@@ -72,14 +72,9 @@ class Limits:
                 )
         self.check_bytes(n_rows * n_columns, "a table with one byte per cell")
 
-    def check_text(self, *, n_rows: int = 0, n_cells: int = 0, n_words: int = 0) -> None:
-        """Refuse text with more rows, cells or different words than there is room for."""
-        for n_bytes, number, what in (
-            (BYTES_PER_ROW, n_rows, "rows of text"),
-            (BYTES_PER_FIELD, n_cells, "cells of text"),
-            (BYTES_PER_WORD, n_words, "different words"),
-        ):
-            self.check_bytes(n_bytes * number, f"{number} {what}, which take the room")
+    def check_text(self, number: int, what: str) -> None:
+        """Refuse text with more of what `BYTES_OF_TEXT` lists than there is room for."""
+        self.check_bytes(BYTES_OF_TEXT[what] * number, f"{number} {what}, which take the room")
 
     def check_bytes(self, n_bytes: int, what: str) -> None:
         """Refuse more bytes than allowed."""

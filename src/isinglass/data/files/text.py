@@ -156,7 +156,7 @@ def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
     """Refuse text that would take too much memory to split; return its number of lines, and a bound on their length."""
     pieces = (np.frombuffer(data, np.uint8, min(_PIECE, len(data) - k), k) for k in range(0, len(data), _PIECE))
     n_lines, place = sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces), 0  # faster than bytes.count
-    limits.check_text(n_rows=n_lines)
+    limits.check_text(n_lines, "rows of text")
     while (end := data.rfind(b"\n", place, place + _SHORT)) >= 0:  # the next one is at most so far away
         place = end + 1
     if len(data) - place < _SHORT:
@@ -185,7 +185,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
         raise DataError("the file has only blank lines.")
     width = len(second) if len(second) == len(first) + 1 else len(first)  # R leaves the corner of the header out
     limits.check_shape(1, width)
-    limits.check_text(n_cells=n_lines * width)
+    limits.check_text(n_lines * width, "cells of text")
     if not second:
         return Records(first, [np.zeros(1, np.uint8) for _ in first], [[] for _ in first], lambda _: start)
     quoted = b'"' in data  # much faster than to count them
@@ -201,7 +201,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     try:
         for positions, words_of_column in columns:
             n_words += len(words_of_column)
-            limits.check_text(n_words=n_words)
+            limits.check_text(n_words, "different words")
             limits.check_shape(len(positions), width)
             codes.append(np.empty(1 + len(positions), dtype=np.uint8 if len(words_of_column) < 255 else np.int32))
             codes[-1][1:] = positions
@@ -260,7 +260,7 @@ def _read_many(
             for block in reader:
                 for words, cells in zip(columns, block.columns, strict=True):
                     _add_words(words, cells)
-                limits.check_text(n_words=sum(map(len, columns)))
+                limits.check_text(sum(map(len, columns)), "different words")
             break
         except pyarrow.ArrowInvalid as error:
             if "straddling" not in str(error) or size > len(body):
