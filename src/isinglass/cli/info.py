@@ -29,10 +29,9 @@ def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
     """Check TABLE before fitting, or describe how a MODEL was fitted.
 
     Lists the columns with their kinds, values, missing cells and anything doubtful. Then prints the size of the table,
-    columns that are constant, rare categories, the smallest penalty without edges, and the memory and time that a
-    fit will take. The kind of a column that is not 0 and 1 is guessed unless you state it, and the options that `fit`
-    needs are shown. TABLE may be - for stdin. With --strict, everything is printed, and the exit code is 3 if
-    anything is doubtful.
+    columns that are constant, the smallest penalty without edges, and the memory and time that a fit will take. The
+    kind of a column that is not 0 and 1 is guessed unless you state it, and the options that `fit` needs are shown.
+    TABLE may be - for stdin. With --strict, everything is printed, and the exit code is 3 if anything is doubtful.
 
     For a MODEL, the folder or the model.npz that `fit` wrote, it prints a paragraph for the methods section of a paper,
     with its references.

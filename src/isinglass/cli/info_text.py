@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from isinglass.cli.console import format_seconds
 from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
-from isinglass.cli.table_info import RARE, SHOWN, ColumnInfo, Cost, TableInfo
+from isinglass.cli.table_info import SHOWN, ColumnInfo, Cost, TableInfo
 from isinglass.errors import plural
 
 WIDTH = 80  # of a terminal
@@ -76,24 +76,16 @@ def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
     return {
         "Rows": f"{n_rows}, {found.n_distinct_rows} distinct",
         "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
-        **_cells(found),
+        "Kinds": data.variables.describe_kinds(),
         **_missing(found),
         **({} if data.sample_weight is None else {"Weights": describe_weights(data)}),
         **({"File": ", ".join(file)} if file else {}),
-        **_special_columns(found),
+        "Constant": _list(found.constant_columns),
         **({} if largest is None else {"alpha_max": f"{largest:.6g}, the smallest penalty without edges"}),
         **_cost(
             found.estimate, n_rows, "default fit" if found.data.holes is None else "default fit without standard errors"
         ),
     }
-
-
-def _cells(found: TableInfo) -> dict[str, str]:
-    """Describe the values of the cells."""
-    if found.share_of_ones is not None:
-        return {"Ones": f"{found.share_of_ones:.1%} of the {'cells' if found.data.holes is None else 'observed cells'}"}
-    never = [f"{name}: {', '.join(map(str, values))}" for name, values in found.never_chosen.items()]
-    return {"Kinds": found.data.variables.describe_kinds(), **({"Never chosen": _list(never)} if never else {})}
 
 
 def _missing(found: TableInfo) -> dict[str, str]:
@@ -110,12 +102,6 @@ def _missing(found: TableInfo) -> dict[str, str]:
         f"{plural(missing['n_rows_with_holes'], 'row')}, {missing['n_rows_without_answer']} of them without any answer",
         "  patterns": _list(patterns, missing["n_missing_patterns"]),
     }
-
-
-def _special_columns(found: TableInfo) -> dict[str, str]:
-    """Name the columns that are constant, and rare categories."""
-    rare = _list([f"{name} ({share:.1%})" for name, share in found.rare_categories.items()])
-    return {"Constant": _list(found.constant_columns), "Rare": f"{rare} below {RARE:.0%}"}
 
 
 def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:

@@ -16,11 +16,9 @@ from isinglass.errors import MeaningWarning, plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from isinglass.arrays import FloatArray
     from isinglass.data import Table
     from isinglass.data.meaning.values import Value
 
-RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
 TRIAL = 2.0  # seconds of trial fits after which no further one begins
 TRIAL_ROWS = 250  # of the first trial fit
@@ -60,9 +58,6 @@ class TableInfo:
     missing: JsonObject | None  # None: no cell is missing
     n_distinct_rows: int
     constant_columns: list[str]
-    share_of_ones: float | None  # of the observed cells; None where columns have categories
-    rare_categories: dict[str, float]  # the rarest of every column, if it is rare, with its share of the observed cells
-    never_chosen: dict[str, list[Value]]  # categories that do not occur
     alpha_max: float | None  # None where cells are missing: it depends on how they are imputed
     estimate: Cost
 
@@ -74,13 +69,11 @@ class TableInfo:
         from isinglass.data import category_counts
         from isinglass.solve.path import alpha_max
 
-        holes, is_binary = data.holes, data.variables.is_binary
-        counts = data.variables.split(category_counts(data))
-        answers = np.packbits(data.codes, axis=1) if is_binary else data.codes
+        holes, counts = data.holes, data.variables.split(category_counts(data))
+        answers = np.packbits(data.codes, axis=1) if data.variables.is_binary else data.codes
         answers = answers if holes is None else np.hstack([answers, np.packbits(holes, axis=1)])
         n_distinct = len(np.unique(answers, axis=0))
         constant = [name for name, count in zip(data.names, counts, strict=True) if np.count_nonzero(count) < 2]
-        rare, never = _rare_categories(data, counts)
         largest = alpha_max(data) if holes is None else None
         few, dense = _memory(data, n_distinct)
         varies = len(constant) < data.shape[1] and largest != 0
@@ -91,9 +84,6 @@ class TableInfo:
             missing=_find_holes(data),
             n_distinct_rows=n_distinct,
             constant_columns=constant,
-            share_of_ones=float(sum(count[1] for count in counts) / np.sum(counts)) if is_binary else None,
-            rare_categories=dict(sorted(rare.items(), key=lambda item: item[1])),
-            never_chosen=never,
             alpha_max=largest,
             estimate=Cost(few, dense, seconds, n_tried, finished),
         )
@@ -157,24 +147,6 @@ def _left_out(data: Table, label: Hashable) -> JsonObject:
     values = sorted(guess.values) if all(map(is_number, guess.values)) else guess.values
     share = guess.n_missing / len(data)
     return {"kind": None, "values": values[:SHOWN], "missing": share, "notes": [guess.note]}
-
-
-def _rare_categories(data: Table, counts: Sequence[FloatArray]) -> tuple[dict[str, float], dict[str, list[Value]]]:
-    """Return the share of every column's rarest category, where it is rare, and the categories that never occur."""
-    import numpy as np
-
-    rarest, never, variables = {}, {}, data.variables
-    for name, kind, values, count in zip(data.names, variables.kinds, variables.categories, counts, strict=True):
-        if kind == "continuous":  # steps, not answers
-            continue
-        seen = np.flatnonzero(count)
-        least = min(seen.tolist(), key=lambda k: count[k], default=0)
-        share = float(count[least] / max(count.sum(), np.finfo(np.float64).tiny))
-        if len(seen) > 1 and share < RARE:
-            rarest[f"{name}={values[least]}"] = share
-        if not count.all() and kind != "binary":
-            never[name] = [values[k] for k in np.flatnonzero(count == 0).tolist()]
-    return rarest, never
 
 
 def _find_holes(data: Table) -> JsonObject | None:
