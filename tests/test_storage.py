@@ -143,7 +143,7 @@ def test_a_fit_remembers_how_its_table_was_read(tmp_path):
     words = FRAME.replace({0: "no", 1: "yes"}).assign(age=np.where(X[:, 0], 70, 20))
     table = as_table(words, encode=dict.fromkeys(NAMES, ("no", "yes")), binarize={"age": 50})
     again = round_trip(IsingLasso().fit(table).fit_, tmp_path)
-    assert again.encoding["a,b"] == ("no", "yes")
+    assert again.coding.encoding["a,b"] == ("no", "yes")
     assert again.coding == table.coding
     assert again.read(words.assign(more="?")[["more", *words.columns[::-1]]]).codes.tolist() == table.codes.tolist()
     assert round_trip(IsingLasso().fit(X).fit_, tmp_path).coding.names is None

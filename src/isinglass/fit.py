@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -16,7 +16,6 @@ from isinglass._core import free_ridge
 from isinglass.arguments import Options, require
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
-from isinglass.data.meaning.values import Value
 from isinglass.data.options import for_another_file
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.parted_table import read_like
@@ -126,11 +125,6 @@ class Fit(FittedNetwork, Frozen):
         )
 
     @property
-    def chosen(self) -> str:
-        """What chose the penalty, in words."""
-        return self.method.words
-
-    @property
     def network(self) -> Network:
         """The network by itself."""
         return self.solution.network
@@ -159,11 +153,6 @@ class Fit(FittedNetwork, Frozen):
             refits=self.refits and replace(self.refits, covariates=none, covariate_errors=none),
             missing=missing,
         )
-
-    @property
-    def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
-        """For each column that was not 0/1 already: the two values that stand for 0 and 1."""
-        return self.coding.encoding
 
     @property
     def occurs(self) -> Mask:
@@ -248,7 +237,7 @@ class Fit(FittedNetwork, Frozen):
         facts = {
             "Network": f"{solution.n_edges} of {plural(self.network.n_pairs, 'possible edge')} ({', '.join(kinds)}) "
             f"among {plural(self.network.n_nodes, 'column')}, {plural(self.data.n_observations, 'row')}",
-            "Penalty": f"{alpha} ({self.chosen})",
+            "Penalty": f"{alpha} ({self.method.words})",
         }
         if self.network.variables.has_covariates:
             given = ", ".join(self.network.variables.covariates)
@@ -324,7 +313,7 @@ class Fit(FittedNetwork, Frozen):
         return evidence.values if evidence is not None and evidence.kind == "ebic" else None
 
     def __repr__(self) -> str:
-        return f"Fit({self.method.estimator}, {self.chosen}: {self.solution!r})"
+        return f"Fit({self.method.estimator}, {self.method.words}: {self.solution!r})"
 
 
 def _html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

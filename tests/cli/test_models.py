@@ -96,7 +96,7 @@ def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
     table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
     run("fit", table, "--encode", "auto", "--alpha", "0.05", "-o", tmp_path / "net")
     fitted = load(tmp_path / "net" / "model.npz")
-    zero, one = fitted.encoding["tea"]
+    zero, one = fitted.coding.encoding["tea"]
     one_answer = write_csv(tmp_path / "b.csv", NAMES, [["agree"] * 6] * 3)
     value = 1 if one == "agree" else 0
     wanted = fitted.network.log_pseudolikelihood(np.full((1, 6), value))[0]

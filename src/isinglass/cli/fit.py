@@ -83,7 +83,7 @@ def fit(
     record = {"table": describe_table(raw), "method": estimate.record}
     if console.as_json:
         stages = found.selection.stages and asdict(found.selection.stages)
-        record["selection"] = {"criterion": estimate.criterion, "description": found.chosen, "stages": stages}
+        record["selection"] = {"criterion": estimate.criterion, "description": found.method.words, "stages": stages}
         record |= _describe(found)
     write_results(
         *(console, folder, settings, found.facts(), {"edges.csv": edges}, record),

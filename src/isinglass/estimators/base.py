@@ -80,7 +80,7 @@ class Fitted:
     shares_: Annotated[FloatArray, "data.shares"]
     pair_counts_: Annotated[tuple[AnyArray, ...], "data.pair_counts"]  # whole numbers, or sums of weights
     coding_: Annotated[Coding, "coding"]
-    encoding_: Annotated[dict[Any, tuple[Any, Any]], "encoding"]
+    encoding_: Annotated[dict[Any, tuple[Any, Any]], "coding.encoding"]
     path_: Annotated[Path, "selection.path"]
     evidence_: Annotated[Evidence, "selection.evidence"]
     stability_: Annotated[Stability, "selection.stability"]

@@ -37,7 +37,6 @@ def bootstrap_intervals(
     *,
     names: Sequence[str] | None = None,
     n_edges: int = MOST_ROWS,
-    page: int = 1,
 ) -> Axes:
     """Draw the estimate and the bootstrap interval of every edge, sorted by the estimate.
 
@@ -54,17 +53,14 @@ def bootstrap_intervals(
     names : sequence of str, optional
         Names of the nodes, in place of those the result has.
     n_edges : int, default 60
-        Number of pairs on a page: first the edges of the whole table by the size of their coupling, then others by
+        Number of pairs: first the edges of the whole table by the size of their coupling, then others by
         inclusion. The axis says how many are not shown. Pairs whose estimate and interval are zero are left out.
-    page : int, default 1
-        Which page: 1 has the strongest pairs, 2 the next ones, and so on.
     """
     network = _read_resamples(result).solution.network.with_names(names)
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     varies = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
     every = ranked[varies[ranked]]
-    start = check_count("n_edges", n_edges) * (check_count("page", page) - 1)
-    shown = every[start : start + n_edges]
+    shown = every[: check_count("n_edges", n_edges)]
     shown = shown[np.argsort(result.edge_values[shown], kind="stable")]
     pairs, values, (low, median, high) = (
         result.edge_index[shown],
@@ -92,8 +88,7 @@ def bootstrap_intervals(
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     n, total = len(shown), len(every)
-    which = f"the {n} strongest" if page == 1 else f"pairs {start + 1} to {start + n}"
-    hidden = "" if n == total else f"\n({which} of {total} pairs; {total - n} are not shown)"
+    hidden = "" if n == total else f"\n(the {n} strongest of {total} pairs; {total - n} are not shown)"
     ax.set_xlabel(("coupling" if signed.all() else "coupling, or norm (gray)") + hidden)
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[shown]], fontsize=font)

@@ -49,9 +49,11 @@ def read_curve(subject: Subject) -> JsonObject | None:
 def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit | None) -> dict[str, str]:
     """Return what the network was made with, as texts."""
     if given is None:
-        given = {} if fit is None else {"method": fit.method.estimator, "choice": fit.chosen, **fit.method.changed()}
+        given = {}
         if fit is not None and hasattr(result, "get_params"):
             given = {"estimator": type(result).__name__, **result.get_params(deep=False)}
+        elif fit is not None:
+            given = {"method": fit.method.estimator, "choice": fit.method.words, **fit.method.changed()}
     return {str(name): str(value) for name, value in given.items() if value is not None}
 
 
