@@ -268,7 +268,7 @@ def test_a_value_that_was_not_observed_is_not_drawn(model):
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
         found = impute(cells, model=model, n_imputations=5)
         solution, seeds = ising_path(found.table, [0.05])[0], np.random.SeedSequence(0).spawn(5)
-        again = [_redraw(one, solution, seeds[k]) for k, one in enumerate(found.tables())]
+        again = [_redraw(one, solution, found.network, seeds[k])[0] for k, one in enumerate(found.tables())]
     for table in (found.table, *again):
         assert np.unique(table.codes[:, 6]).tolist() == [1]
         assert np.unique(table.codes[:, 7]).tolist() == [0]

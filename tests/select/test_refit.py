@@ -224,3 +224,30 @@ def test_the_unit_of_scores_does_not_matter(unit):
     np.testing.assert_allclose(near[1] * unit**2, near[0], rtol=1e-6)
     tests = [edge_tests(table) for table in tables]
     np.testing.assert_allclose(tests[1].p_values, tests[0].p_values, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["binary", "ordinal", "nominal"])
+def test_where_the_nearly_free_estimate_starts_does_not_matter(kind):
+    """A start may have edges that are not in the support, and lack some that are."""
+    rng = np.random.default_rng(0)
+    trait = rng.normal(size=500)
+    X = np.column_stack([(trait + rng.normal(size=500) > cut).astype(int) for cut in (-1.0, -0.5, 0.0, 0.5, 1.0)])
+    if kind != "binary":
+        X = X + np.column_stack([(trait + rng.normal(size=500) > cut) for cut in (-0.4, 0.4, 0.0, 0.2, -0.2)])
+    table = as_table(X, kinds=kind)
+    without = np.ones((2, 5, 5))
+    without[0, [0, 1], [1, 0]] = without[1, [2, 3], [3, 2]] = np.inf
+    solution, other = (
+        ising_path(rows, [0.02], penalty_weights=penalty)[0]
+        for rows, penalty in zip((table, table[:250]), without, strict=True)
+    )
+    start = nearly_free(table[:250], other, 2.0).network
+    pairs, begun = ({tuple(pair) for pair in network.pairs.tolist()} for network in (solution.network, start))
+    assert pairs - begun
+    assert begun - pairs
+    for rows in (2.0, 0.01):
+        near, far = nearly_free(table, solution, rows, start=start), nearly_free(table, solution, rows)
+        assert near.converged
+        assert {tuple(pair) for pair in near.edge_index.tolist()} <= pairs
+        np.testing.assert_allclose(near.network.category_fields, far.network.category_fields, atol=2e-3)
+        np.testing.assert_allclose(near.network.pair_parameters, far.network.pair_parameters, atol=2e-3)

@@ -10,7 +10,15 @@ from scipy.special import log_softmax
 from scipy.stats import chisquare
 
 from isinglass import Network, simulate
-from isinglass.simulate.completions import Completions, among, node_logits, sampler_of, start_values
+from isinglass.simulate.completions import (
+    IMPOSSIBLE,
+    Completions,
+    among,
+    draw_categories,
+    node_logits,
+    sampler_of,
+    start_values,
+)
 
 MODEL = simulate.random_network(9, 0.4, coupling_range=(-2.0, 2.0), random_state=4)
 ROWS = simulate.exact_sample(MODEL, 30, random_state=0)
@@ -78,6 +86,20 @@ def test_the_kernel_refuses_what_does_not_fit():
 def test_logits_are_those_of_the_network(s):
     logits = node_logits(MIXED, [s])[0](STATES, np.arange(len(STATES)))
     np.testing.assert_allclose(log_softmax(logits, axis=1), log_probabilities(MIXED, STATES)[s], atol=1e-12)
+
+
+@pytest.mark.parametrize("gone", [0, 2, 4])
+def test_draws_are_those_of_the_twin_and_none_is_impossible(gone):
+    """One row after the other, the first category at which the sum of the probabilities reaches a uniform number."""
+    logits = np.random.default_rng(0).normal(size=(2000, 5)) * 3.0
+    logits[:, gone] = IMPOSSIBLE
+    drawn, uniform = draw_categories(logits, np.random.default_rng(1)), np.random.default_rng(1).random(2000)
+    for row, category, u in zip(logits, drawn, uniform, strict=True):
+        chances = np.exp(log_softmax(row)).cumsum()
+        assert category == next(k for k in range(5) if chances[k] >= (1.0 - u) * chances[-1])
+    assert gone not in drawn
+    only = np.where(np.arange(5) == gone, 0.0, -np.inf)
+    assert set(draw_categories(np.tile(only, (50, 1)), np.random.default_rng(2))) == {gone}
 
 
 def test_chains_reach_the_joint_distribution():

@@ -37,7 +37,7 @@ from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
-from isinglass.select.task import PathSettings, Task, WarmStart
+from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.selection_records import Refits
 from isinglass.solve.columns import name_constant, warn_determined
@@ -78,7 +78,7 @@ class ImputationSettings(Settings):
     @property
     def used_model(self) -> Method:
         """The method that estimates the networks from which cells are drawn."""
-        return Method(selector=TwoStage(keep=0.0)) if self.model is None else self.model
+        return Method(selector=TwoStage(keep=0.0), tol=LOOSE) if self.model is None else self.model
 
 
 @settings

@@ -13,6 +13,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.machine.threads import thread_count
+from isinglass.network import Network
 from isinglass.results import Solution
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
@@ -151,11 +152,14 @@ def _estimate_again(
     imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
 ) -> tuple[FloatArray, FloatArray]:
     """Return estimates and standard errors from one completed table, drawn from its own network."""
-    return free_estimate(_redraw(imputation.completed(number), solution, seed), solution, n_threads=1)
+    table, network = _redraw(imputation.completed(number), solution, imputation.network, seed)
+    return free_estimate(table, solution, n_threads=1, start=network)
 
 
-def _redraw(table: Table, solution: Solution, seed: np.random.SeedSequence) -> Table:
-    """Return the table with its missing cells drawn from a network of a resample of its rows.
+def _redraw(
+    table: Table, solution: Solution, network: Network | None, seed: np.random.SeedSequence
+) -> tuple[Table, Network | None]:
+    """Return the table with its missing cells drawn from a network of a resample of its rows, and that network.
 
     Every round takes another resample. Drawing cells given a network and a network given cells, in turn, is data
     augmentation: the networks vary like estimates from the observed cells. One resample for all rounds would add
@@ -167,5 +171,6 @@ def _redraw(table: Table, solution: Solution, seed: np.random.SeedSequence) -> T
     for _ in range(ROUNDS):
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
         drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)
-        chains.sweep(among(observed, nearly_free(drawn, solution, PRIOR, n_threads=1).network), SWEEPS)
-    return table.with_codes(chains.table)
+        network = nearly_free(drawn, solution, PRIOR, n_threads=1, start=network).network
+        chains.sweep(among(observed, network), SWEEPS)
+    return table.with_codes(chains.table), network

@@ -190,11 +190,13 @@ def nearly_free(
     solution: Solution | None,
     penalty_in_rows: float = NEARLY_FREE,
     n_threads: int | None = None,
+    start: Network | None = None,
 ) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty in rows, by default far below its errors.
 
     It is finite for every table, and needs no search for separation. The unit of scores does not matter. None: every
-    pair may have an edge. Of a table in parts, its duality gap is not bounded.
+    pair may have an edge. ``start``: such an estimate for a similar table, from which the solver starts; otherwise it
+    starts from the solution. Of a table in parts, its duality gap is not bounded.
     """
     penalty = None if solution is None else penalty_on(solution.edge_index, table.shape[1], 1.0)
     if not table.variables.is_binary:
@@ -203,8 +205,9 @@ def nearly_free(
     tol = min(1e-7, alpha / 10)
     if not table.is_whole and solution is not None and penalty is not None:
         return solve_near(table, alpha, penalty, tol, n_threads, solution)
+    begin = solution if start is None else Solution(start, alpha)
     with suppress_warnings(ConvergenceWarning):
-        path = ising_path(table, [alpha], penalty_weights=penalty, tol=tol, n_threads=n_threads, start=solution)
+        path = ising_path(table, [alpha], penalty_weights=penalty, tol=tol, n_threads=n_threads, start=begin)
     return path.solutions[0]
 
 
@@ -234,7 +237,9 @@ def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatA
     return values[solution.network.n_features :], errors[solution.network.n_features :]
 
 
-def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = None) -> tuple[FloatArray, FloatArray]:
+def free_estimate(
+    table: AnyTable, solution: Solution, n_threads: int | None = None, start: Network | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
     The fields come first; columns with categories have no single one, and NaN stands for it. Couplings with covariates
@@ -247,7 +252,7 @@ def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = N
         return values, errors
     work = len(table) * float(support.n_parameters) ** 2
     with one_blas_thread if work < WORK_FOR_BLAS_THREADS else nullcontext():
-        free = nearly_free(table, solution, n_threads=n_threads).network
+        free = nearly_free(table, solution, n_threads=n_threads, start=start).network
         sandwich = sandwich_errors(support, free, table, nearly_free=True)
     edges_first = np.argsort(~solution.network.is_edge, kind="stable")
     values[p:], errors[p:] = _values_on(solution, sandwich.network)[edges_first], sandwich.pairs[edges_first]

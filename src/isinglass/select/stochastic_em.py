@@ -95,12 +95,13 @@ class Rounds:
             self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
             return choice.solution.network
         if model is self.model:
-            self.warm_start = choice.warm_start
+            self.warm_start = replace(choice.warm_start, near=choice)
             try:
                 self.kept = model.at(choice)
             except DataError:  # it has no penalty that could be kept
                 self.kept = None
-        return nearly_free(table, choice.solution, PRIOR, self.run.n_threads).network
+        start = self.networks[-1] if self.networks else None
+        return nearly_free(table, choice.solution, PRIOR, self.run.n_threads, start).network
 
 
 @dataclass

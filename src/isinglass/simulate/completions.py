@@ -68,8 +68,11 @@ class Completions:
 
 
 def draw_categories(logits: FloatArray, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return a draw from the softmax of every row: the argmax of logits with Gumbel noise is one."""
-    return np.asarray((logits + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    """Return a draw from the softmax of every row; none that has the probability zero."""
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    below = np.cumsum(weights, axis=1, out=weights)
+    drawn = below[:, -1] * (1.0 - rng.random(len(logits)))  # above 0
+    return np.asarray(np.count_nonzero(below < drawn[:, None], axis=1))
 
 
 def among(possible: Mask, network: Network) -> Network:
