@@ -10,11 +10,10 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
-from isinglass.cli.option_table import MODEL, TABLE_OR_PATTERN
+from isinglass.cli.option_table import MODEL, TABLE
 from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, write_file
-from isinglass.cli.parameter_types import files_of
 from isinglass.cli.reading import READING_AGAIN, Reading
-from isinglass.errors import DataError, plural
+from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ LEVEL = 0.95
 FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
 
-@command("predict", MODEL, TABLE_OR_PATTERN, bundles=[DESTINATION, READING_AGAIN])
+@command("predict", MODEL, TABLE, bundles=[DESTINATION, READING_AGAIN])
 def predict(
     console: Console,
     model: str,
@@ -43,12 +42,11 @@ def predict(
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
 
-    MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a quoted pattern for several
-    files, which are read in turn. Prints the probability that a cell is 1 given the other cells of its row, as CSV;
-    where columns have categories, that of each category; for a column of numbers, the expected number and a 95 %
-    interval (age, age_lower, age_upper). Covariates are not predicted. --impute prints the table with its own values,
-    its missing cells filled in with the most probable ones; --score reports how well the model predicts. Row labels are
-    in the column "row"; weights are not printed.
+    MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin. Prints the probability that a
+    cell is 1 given the other cells of its row, as CSV; where columns have categories, that of each category; for a
+    column of numbers, the expected number and a 95 % interval (age, age_lower, age_upper). Covariates are not
+    predicted. --impute prints the table with its own values, its missing cells filled in with the most probable ones;
+    --score reports how well the model predicts. Row labels are in the column "row"; weights are not printed.
 
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
@@ -59,7 +57,7 @@ def predict(
         raise click.UsageError("Use either --impute or --score, not both.")
     if tables is not None and (not impute or output.path is None):
         raise click.UsageError("--tables needs --impute and -o FOLDER.")
-    inputs, folder = [model, *files_of(table)], None
+    inputs, folder = [model, table], None
     if tables is None:
         check_target(output.path, inputs)
     else:
@@ -67,7 +65,7 @@ def predict(
     loaded = Loaded.open(model)
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
-    data = _read(console, reading, table)
+    data = reading.read(console, table)
     facts = {"Table": reading.describe(data, table, "not scored") if score else describe_shape(data, table)}
     if folder is not None:
         _write_tables(console, loaded, data, folder, random_state, facts, model)
@@ -89,21 +87,6 @@ def predict(
     if console.as_json:
         about = {"model": model} if score else {"model": model, "impute": impute}
         console.write_json({**about, **record}, "score" if score else None)
-
-
-def _read(console: Console, reading: Reading, table: str) -> Table:
-    """Return the rows of a table, or of all files that fit a pattern, one file after the other."""
-    from isinglass.data.table import stack_rows
-
-    files, found = files_of(table), []
-    for name in files:
-        try:
-            found.append(reading.read(console, name))
-        except DataError as error:
-            if len(files) == 1 or name in str(error):
-                raise
-            raise DataError(f"{name}: {error.marked}") from None
-    return stack_rows(found)
 
 
 def _write_tables(

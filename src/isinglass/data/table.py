@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -364,36 +363,6 @@ def _check_codes(codes: Bytes, variables: Variables) -> None:
             f"column {variables.called(s)} has the categories 0 to {variables.sizes[s] - 1}; got {codes[:, s].max()}. "
             "Read the table with as_table."
         )
-
-
-def stack_rows(tables: Sequence[Table]) -> Table:
-    """Return the rows of tables that were read by one coding as one table.
-
-    Examples
-    --------
-    >>> one, two = (Table(np.array(rows, dtype=np.uint8)) for rows in ([[0, 1]], [[1, 1], [0, 0]]))
-    >>> stack_rows([one, two]).codes.tolist()
-    [[0, 1], [1, 1], [0, 0]]
-    """
-    if len(tables) == 1:
-        return tables[0]
-    starts = np.cumsum([0, *(len(table) + table.n_dropped for table in tables)])
-    rows = [start + (np.arange(len(t)) if t.rows is None else t.rows) for start, t in zip(starts, tables, strict=False)]
-    names = [table.row_names for table in tables]
-    changes: dict[str, Any] = {name: sum(getattr(t, name) for t in tables) for name in ("n_missing", "n_dropped")}
-    nothings = {"sample_weight": 1.0, "filled": False, "holes": False, "drawn": False, "numbers": np.nan}
-    for name, nothing in nothings.items():
-        if any(getattr(table, name) is not None for table in tables):
-            absent = [np.full(len(t) if name == "sample_weight" else t.shape, nothing) for t in tables]
-            entries = [getattr(table, name) for table in tables]
-            changes[name] = np.concatenate([a if e is None else e for a, e in zip(absent, entries, strict=True)])
-    return tables[0]._with(
-        codes=np.concatenate([table.codes for table in tables]),
-        rows=np.concatenate(rows),
-        row_names=None if None in names else tuple(chain.from_iterable(filter(None, names))),
-        labels={},
-        **changes,
-    )
 
 
 def _some(entries: Sequence[Value], rows: Rows) -> tuple[Value, ...]:
