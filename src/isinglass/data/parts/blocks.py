@@ -65,15 +65,11 @@ class Block:
 
     def open(self) -> Source:
         """Return the rows before their values have a meaning."""
-        if self.is_task:
-            return replace(self, what=self.what.compute()).open()
         with self._named():
             return self._open(self.options)
 
     def read(self, coding: Coding) -> Table:
         """Return the rows, as a coding wants them."""
-        if self.is_task:
-            return replace(self, what=self.what.compute()).read(coding)
         options = replace(self.options, encode=coding, binarize=None, missing=coding.missing)
         if not isinstance(self.options.encode, Coding):  # all parts have the same columns; others may have more
             has_header = coding.layout.has_header
@@ -100,11 +96,12 @@ class Block:
             raise kind(f"{self.label}: {text}") from None
 
     def _open(self, options: ReadOptions) -> Source:
-        if not self.is_file:
-            if len(getattr(self.what, "shape", ())) == 2 and self.what.shape[0] == 0:
-                raise DataError("it has no rows. Leave it out.")
-            return open_memory(self.what, options, self.sample_weight)
-        return open_file(self.what, options)
+        what = self.what.compute() if self.is_task else self.what
+        if self.is_file:
+            return open_file(what, options)
+        if len(getattr(what, "shape", ())) == 2 and what.shape[0] == 0:
+            raise DataError("it has no rows. Leave it out.")
+        return open_memory(what, options, self.sample_weight)
 
 
 def is_in_parts(X: object) -> bool:

@@ -194,17 +194,11 @@ class PartedTable:
         scale = 1.0 if factor is None else factor / sums.largest
         return replace(self, weight_kind=kind_found, selection=replace(self.selection, scale=scale))
 
-    def bare(self) -> PartedTable:
-        """Return itself: it knows nothing of single rows."""
+    def _itself(self, *_: object, **__: object) -> PartedTable:
+        """Return itself: nothing is known of single rows, no cell is missing, and weights are scaled when read."""
         return self
 
-    def without_holes(self) -> PartedTable:
-        """Return itself: parts have no missing cells."""
-        return self
-
-    def counted(self, *, quiet: bool = False) -> PartedTable:
-        """Return itself: the weights of parts are scaled when these are read."""
-        return self
+    bare = without_holes = counted = _itself
 
     def each(self, function: Function, *arguments: object) -> Answers:
         """Return ``function(codes, weight, *arguments)`` of every part, in order."""
