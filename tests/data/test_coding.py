@@ -159,6 +159,13 @@ def test_one_codebook_for_all_columns():
     # A column that is 0/1, but has a value that is to be replaced, does not slip through.
     with pytest.raises(DataError, match="encode must say what every value means; got 0 in column 0"):
         as_table([[0], [1]], encode={1: 0, 2: 1})
+    frame = pd.DataFrame({"aa": [1, 2], "b": [0, 1]})
+    with pytest.raises(DataError, match=r"got 0 in column 'b' .* If it is for other columns, name these: encode={col"):
+        as_table(frame, encode={1: 0, 2: 1})
+    assert as_table(frame, encode={"aa": {1: 0, 2: 1}}).codes.tolist() == [[0, 0], [1, 1]]
+    constant = as_table(pd.DataFrame({"a": [1.5, 1.5], "b": [0, 1]}), kinds={"a": "continuous"})
+    with pytest.raises(DataError, match=r"declared or fitted; got 2.5 in column 'a' .* which has 1.5"):
+        as_table(pd.DataFrame({"a": [1.5, 2.5], "b": [0, 1]}), encode=constant.coding)
     with pytest.raises(DataError, match=r"got 'Maybe' in column 'a' \(first in row 1\)"):
         as_table(pd.DataFrame({"a": ["Yes", "Maybe"]}), encode={"Yes": 1, "No": 0})
 

@@ -14,7 +14,7 @@ from commands import error_line, run
 
 from isinglass import as_table, read_table
 from isinglass.data.meaning.grid import equal_steps
-from isinglass.data.meaning.guards import missing_codes, no_answers
+from isinglass.data.meaning.recognition import missing_codes, no_answers
 from isinglass.errors import DataError, MeaningWarning, suppress_warnings
 
 N = 200

@@ -137,7 +137,7 @@ def test_a_table_without_more_than_two_categories_is_binary():
     assert again.codes.tolist() == [[1, 1, 1, 0]]
     masked = as_table(pd.DataFrame({"a": ["x", "y", None], "b": [0, 1, 1]}), kinds="nominal", missing="impute")
     assert masked.holes.tolist() == [[False, False], [False, False], [True, False]]
-    with pytest.raises(DataError, match="every value"):
+    with pytest.raises(DataError, match="declared or fitted"):
         as_table(pd.DataFrame({"a": ["w"], "b": [2], "c": [1], "d": ["z"]}), encode=table.coding)
 
 

@@ -432,7 +432,7 @@ def test_a_value_that_fit_did_not_have_is_explained():
     frame = pd.DataFrame({"a": X[:, 0], "b": ["Low"] * 200 + ["High"] * 200, "c": X[:, 2]})
     with pytest.warns(ConstantColumnWarning):
         net = IsingLasso(encode="auto").fit(frame[:200])
-    message = r"got 'High' in column 'b' .*It has only 'Low' there: say what each value means, or encode all rows"
+    message = r"categories that were declared or fitted; got 'High' in column 'b' .* which has 'Low'\. Declare all"
     with pytest.raises(DataError, match=message):
         net.score(frame[200:])
 

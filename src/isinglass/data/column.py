@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from isinglass.data.meaning.coding import UNKNOWN, Cells, Codes, Rule
-from isinglass.data.meaning.guards import no_answers
+from isinglass.data.meaning.recognition import no_answers
 from isinglass.data.meaning.values import NO_ANSWER, Value, is_among, is_missing, read_cell, respell
 
 NUMBER_TYPES = "buif"

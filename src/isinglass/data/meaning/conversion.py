@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import Bytes, FloatArray
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import (
     ABSENT,
@@ -30,7 +30,7 @@ from isinglass.data.meaning.coding import (
 from isinglass.data.meaning.finding import Finding, find_coding
 from isinglass.data.meaning.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
 from isinglass.data.meaning.indicators import combine, combine_indicators
-from isinglass.data.meaning.refusals import advise_kinds, refuse_missing, refuse_values
+from isinglass.data.meaning.refusals import advise_kinds, refuse_missing, refuse_values, refuse_zeros
 from isinglass.data.meaning.rules import refuse_other
 from isinglass.data.meaning.values import is_number, read_word
 from isinglass.data.options import ValueOptions
@@ -162,7 +162,7 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
         wording = {j: found.specs[j].column.labels for j in levels}
         check_meaning([spec.label for spec in found.specs], levels, values, codes, wording)
     names = None if chosen.names is None else tuple(chosen.names)
-    advise = str if found is None else lambda: advise_kinds(found.specs)
+    advise = None if found is None else lambda: advise_kinds(found.specs)
     return build_table(codes, chosen, replace(coding, names=names), advise)
 
 
@@ -230,15 +230,14 @@ def _convert_block(block: Cells, rule: Rule) -> Codes:
     return np.ascontiguousarray(rule.convert(block))
 
 
-def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[], str] = str) -> Table:
+def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[], str] | None = None) -> Table:
     """Refuse what has no meaning, deal with the missing cells, and put the table together.
 
-    ``advise`` says what to state about the columns where 0 and 1 are expected and others are found.
+    ``advise`` says, in a first reading, what to state about columns where 0 and 1 are expected and others are found.
     """
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
     numbers = _numbers(source, coding, codes) if coding.missing == "impute" else None
-    drops = coding.missing == "drop"
-    blank = source.blank_labels if drops else 0
+    blank = source.blank_labels if coding.missing == "drop" else 0
     if (codes.dtype == np.uint8 or codes.min() >= 0) and not np.any(blank):
         return _make(codes, coding, row_names=row_names, numbers=numbers)
     bad = codes == UNKNOWN
@@ -249,31 +248,30 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     n_missing = int(gone.sum() + np.sum(blank))
     if coding.missing == "error":
         refuse_missing(gone, source, has_only_bits=all(rule.kind == "binary" for rule in coding.columns))
+    if coding.missing == "drop":
+        rows = _complete_rows(gone, blank)
+        names = None if row_names is None else tuple(row_names[i] for i in rows)
+        n_dropped = len(codes) - len(rows)
+        return _make(codes[rows], coding, row_names=names, rows=rows, n_dropped=n_dropped, n_missing=n_missing)
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
         refuse_holes(coding.variables, gone)
         return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, n_missing=n_missing)
-    if drops:
-        rows = np.flatnonzero(~gone.any(axis=1) & (blank == 0))
-        if len(rows) == 0:
-            raise DataError(
-                f"{setting('X')} must have at least one row without missing cells for "
-                f"{setting('missing', 'drop')}; got none. "
-                f"Choose {setting('missing', 'impute')}, or leave out columns first."
-            )
-        warn_dropped(gone, len(rows))
-        dropped = {"rows": rows, "n_dropped": len(codes) - len(rows), "n_missing": n_missing}
-        kept_names = None if row_names is None else tuple(row_names[i] for i in rows)
-        return _make(codes[rows], coding, row_names=kept_names, **dropped)
-    for j in np.flatnonzero(gone.any(axis=0)).tolist():
-        if coding.columns[j].n_categories > 2:
-            raise DataError(
-                f"{setting('missing', 'zero')} works only for columns of 0 and 1; there is a missing cell in "
-                f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
-                f"{setting('missing', 'drop')}."
-            )
+    refuse_zeros(gone, source, coding)
     warn_zeroed(gone, source.where)
     return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)
+
+
+def _complete_rows(gone: Mask, blank: NDArray[np.intp] | int) -> NDArray[np.intp]:
+    """Return the rows without missing cells, of which there must be one."""
+    rows = np.flatnonzero(~gone.any(axis=1) & (blank == 0))
+    if len(rows) == 0:
+        raise DataError(
+            f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got "
+            f"none. Choose {setting('missing', 'impute')}, or leave out columns first."
+        )
+    warn_dropped(gone, len(rows))
+    return rows
 
 
 def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:

@@ -9,24 +9,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isinglass.data.meaning.coding import Coding, Guess
-from isinglass.data.meaning.guards import (
+from isinglass.data.meaning.guards import IDENTIFIER, warn_codes, warn_identifiers, warn_weights
+from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
-    ID,
-    IDENTIFIER,
     MANY_LEVELS,
-    ROW_NAME,
     are_dates,
+    differ_in_rows,
+    has_too_many,
+    is_identifier,
+    is_unclear,
     missing_codes,
     no_answers,
-    remark_decimals,
-    warn_codes,
-    warn_identifiers,
-    warn_weights,
+    other_decimal,
 )
-from isinglass.data.meaning.rules import find_rules, has_too_many
+from isinglass.data.meaning.rules import find_rules
 from isinglass.data.meaning.scores import steps_of
 from isinglass.data.meaning.specs import ColumnSpec, specify
-from isinglass.data.meaning.two_values import is_unclear
 from isinglass.data.meaning.values import Value, is_bit, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
@@ -94,7 +92,7 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             column = spec.column
             n_missing = sum(cell is None for cell in column.entries.tolist())
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
-            if guess[0] == "continuous" and ID.fullmatch(str(spec.label)):
+            if guess[0] == "continuous" and is_identifier(spec.label):
                 guess = None, "identifier?"
             guesses[spec.label] = Guess(j, *guess, tuple(values), n_missing)
     return _spare_numbers(guesses, specs)
@@ -117,7 +115,7 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     for label, guess in whole.items():
         cells = specs[guess.place].column.entries.astype(float)
         ascends = bool((np.diff(cells[~np.isnan(cells)]) > 0).all())
-        is_name = ascends or ranges == [label] or ID.fullmatch(str(label)) or ROW_NAME.fullmatch(str(label))
+        is_name = ascends or ranges == [label] or is_identifier(label, has_many_values=True)
         if nothing_else or not is_name:
             guesses[label] = replace(guess, kind="continuous", note="")
     return guesses
@@ -131,12 +129,12 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
         numbers = False
     fraction = numbers and not all(float(value).is_integer() for value in values)
     if has_too_many(len(values), n_rows):
-        if len(values) >= DISTINCT_SHARE * n_rows and not fraction:
+        if differ_in_rows(len(values), n_rows) and not fraction:
             return None, IDENTIFIER
         return ("continuous", "") if numbers else (None, "too many values")
     words = [value for value in values if isinstance(value, str)]
     # 0, 1, 2, 3+, but not 0, 1, 2, *
-    has_answers = len(values) <= MANY_LEVELS and not (no_answers(values) or remark_decimals(words))
+    has_answers = len(values) <= MANY_LEVELS and not (no_answers(values) or other_decimal(words))
     if numbers:
         try:
             with np.errstate(all="ignore"):

@@ -6,7 +6,6 @@ Each warning names the columns, the values and the argument to use; nothing is c
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -15,13 +14,20 @@ import numpy as np
 
 from isinglass.arrays import Bytes, IntArray, Mask
 from isinglass.data.meaning.coding import Codes, Levels, Rule, Steps
+from isinglass.data.meaning.recognition import (
+    MANY_LEVELS,
+    are_dates,
+    differ_in_rows,
+    is_weight,
+    missing_codes,
+    no_answers,
+    other_decimal,
+)
 from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
 from isinglass.data.meaning.values import THOUSANDS, Value, is_number, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
 
-MANY_LEVELS = 12
-"""Levels, or steps from the lowest to the highest, above which an ordered column may be a number."""
 FEW_ROWS = 5
 """Rows below which the couplings of a category cannot be estimated reliably."""
 ROWS_TO_JUDGE = 20
@@ -33,19 +39,8 @@ SKEWNESS = 2.0
 FEWEST_ITEMS, REVERSED_CORRELATION, POSITIVE_SHARE, REVERSED_SHARE = 4, -0.1, 0.9, 0.4
 """Items of a battery; mean correlation with the others below which one is reversed; share of positive correlations once
 these are turned, and largest share of reversed items."""
-DISTINCT_SHARE = 0.9
-"""Share of different values above which a column probably names its rows."""
 IDENTIFIER, WEIGHTS, LONG_TAIL, REVERSED = "names rows?", "weights?", "long tail", "reversed?"
 """Notes of columns: such a one, and others that commands give advice about."""
-ID = re.compile(
-    r"(?i:(?:.*[\W_])?id(?:[\W_].*)?)|.*[a-z]I[Dd]"
-    r"|(?i:(?:case|resp|respondent|row|record|subj|subject|person|participant|patient|user|household|hh)id)"
-)
-"""Names of columns that hold an identifier, even if it occurs in several rows."""
-ROW_NAME = re.compile(
-    r"(?i:(?:.*[\W_])?(?:nr|no|number|code|case|subject|respondent|participant|person|zip)(?:[\W_].*)?)"
-)
-"""Names of columns that hold one if it is different in almost every row."""
 DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
 """Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
 SUM_RATIO, MEAN_COUNT = 2.0, 5.0
@@ -53,85 +48,6 @@ SUM_RATIO, MEAN_COUNT = 2.0, 5.0
 _WEIGHTS = {"counts": "counts of equal rows", "sampling": "sampling weights"}
 _LISTED, _WRITTEN, _SHOWN = 4, 8, 8
 """Columns that a message lists, entries of a mapping that it writes out, and values that it shows."""
-_COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d*\.\d+")
-_CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})
-_DIGITS = frozenset({7, 8, 9})
-"""Codes of one digit, which may also be answers."""
-_NO_ANSWER = frozenset(
-    re.split(
-        r",\s*",
-        "refused, refusal, refused to answer, dont know, do not know, dk, dk/na, no answer, not answered, "
-        "inapplicable, not applicable, n/a, not asked, prefer not to say, prefer not to answer, rather not say, "
-        "missing, none, unknown, no response, keine angabe, k.a, weiss nicht, verweigert, ne sait pas, sans réponse, "
-        "non réponse, refus, nsp, no sabe, no contesta, ns/nc, non so, non risponde, weet niet, geen antwoord",
-    )
-)
-WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht|freq|frequency)(_.*|\d+)?", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{4}[-/](0?[1-9]|1[0-2])")
-
-
-def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
-
-    Certain: -9 below 0 to 4, 99 above 1 to 5; doubtful: 9 above 1 to 5, unless the scale has two points.
-
-    Examples
-    --------
-    >>> missing_codes([1, 2, 3, 4, 5, 99]), missing_codes([-9, 0, 1, 2]), missing_codes([0, 1, 9])
-    (((99,), ()), ((-9,), ()), ((9,), ()))
-    >>> missing_codes([1, 2, 3, 4, 5, 8, 9]), missing_codes([1, 2, 3, 4, 5, 6, 7]), missing_codes([-2, -1, 0, 1, 2])
-    (((), (8, 9)), ((), ()), ((), ()))
-    >>> missing_codes([-999, *np.linspace(18.5, 40.5, 30)])
-    ((-999,), ())
-    """
-    answers = [value for value in values if not isinstance(value, str | None)]
-    try:
-        numbers = sorted({int(value) for value in answers if float(value).is_integer()})
-    except (TypeError, ValueError, OverflowError):
-        return (), ()
-    if len(numbers) < len(answers):  # fractions: a code is farther from them than they are from each other
-        ordered = sorted(map(float, answers)) if len(answers) > MANY_LEVELS else [0.0] * 3
-        sides = ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1]))
-        far = [end for end, rest in sides if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
-        return tuple(int(end) for end in far if abs(end) in _CODES), ()
-    scale = [number for number in numbers if number >= 0]
-    below = [number for number in numbers if number < 0]
-    if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not set(map(abs, below)) <= _CODES | {*range(1, 10)})):
-        below, scale = [], numbers
-    most = len(_CODES | _DIGITS)
-    for k in range(max(1, len(scale) - 1 - most), len(scale) - 1):  # a scale has two points at least
-        top, rest = scale[k], set(scale[k + 1 :])
-        gap = scale[k + 1] - top
-        if rest <= _CODES | _DIGITS and max(rest) > 9 and scale[k + 1] > 9 and gap > max(1, top - scale[0]):
-            return (*below, *sorted(rest)), ()
-        if rest <= _DIGITS and gap > 1 and scale[: k + 1] == list(range(scale[0], top + 1)) and scale[0] in (0, 1):
-            both = (*below, *sorted(rest))
-            return (both, ()) if k == 1 else (tuple(below), tuple(sorted(rest)))
-    return tuple(below), ()
-
-
-def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
-    """Return the words that say that there was no answer: known ones, signs beside words, one or two beside numbers.
-
-    A word with a digit is an answer.
-
-    Examples
-    --------
-    >>> no_answers(["yes", "no", "Don't know", "keine Angabe"]), no_answers(["yes", "no", "-"]), no_answers(["+", "-"])
-    (("Don't know", 'keine Angabe'), ('-',), ())
-    >>> no_answers([1, 2, 3, "x"]), no_answers([1, 2, 3, "4+"])
-    (('x',), ())
-    """
-    values = list(values)
-    words = [value for value in values if isinstance(value, str)]
-    if len(values) - len(words) > 2 >= len(words):
-        return tuple(word for word in words if not any(map(str.isdigit, word)))
-    signs = {word for word in words if not any(map(str.isalnum, word))}
-    return tuple(word for word in words if _plain(word) in _NO_ANSWER or (word in signs and len(signs) < len(words)))
-
-
-def _plain(word: str) -> str:
-    return " ".join(word.casefold().replace("'", "").replace("’", "").strip(" .()[]-").split())
 
 
 def advise_missing(values: Iterable[Value]) -> str:
@@ -147,7 +63,7 @@ def advise_missing(values: Iterable[Value]) -> str:
 
 def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: bool) -> str:
     """Return a sentence about a column with a different value in almost every row, or nothing."""
-    if n_rows < (2 if is_first else ROWS_TO_JUDGE) or n_distinct < DISTINCT_SHARE * n_rows:
+    if n_rows < (2 if is_first else ROWS_TO_JUDGE) or not differ_in_rows(n_distinct, n_rows):
         return ""
     if is_first:
         return f" If it names the rows, pass {setting('id_column', 0)}."
@@ -165,8 +81,8 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
     >>> remark_decimals(["0,5", "1,5"]) != "", remark_decimals(["a", "b"]), remark_decimals(["1.5"], ",") != ""
     (True, '', True)
     """
-    form, other, called = (_POINT, ".", "point") if decimal == "," else (_COMMA, ",", "comma")
-    number = next((value for value in values if isinstance(value, str) and form.fullmatch(value.strip())), None)
+    other, called = (".", "point") if decimal == "," else (",", "comma")
+    number = other_decimal(values, decimal)
     if number is None:
         return ""
     python = f'decimal="{other}" to read_table' + (
@@ -196,7 +112,7 @@ def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -
 
 def warn_weights(labels: Iterable[Hashable]) -> None:
     """Warn about a column of numbers, of which nothing was stated, that has the name of row weights or counts."""
-    weights = [label for label in labels if WEIGHT.fullmatch(str(label)) and not str(label)[-1].isdigit()]
+    weights = [label for label in labels if is_weight(label) and not str(label)[-1].isdigit()]
     if len(weights) == 1:  # more are a battery: w1, w2, w3
         _say(
             f"{_columns(weights, 'looks', '')} like row weights: if it counts or weights the rows, pass "
@@ -249,7 +165,7 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     names = list(columns)
     grids = [f"{called(name)}: {rule.in_words}" for name, rule in columns.items() if isinstance(rule, Steps)]
     them = "it" if len(names) == 1 else "them"
-    weights = [name for name in names if WEIGHT.fullmatch(str(name))]
+    weights = [name for name in names if is_weight(name)]
     hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
     _say(
         f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
@@ -436,12 +352,6 @@ def _find_reversed(codes: Codes) -> list[int] | None:
     return turned if len(turned) <= REVERSED_SHARE * n and positive.mean() > POSITIVE_SHARE else None
 
 
-def are_dates(values: Sequence[Value]) -> bool:
-    """Tell whether values are dates, as text."""
-    words = [value for value in values if isinstance(value, str)]
-    return len(words) > 1 and all(_DATE.fullmatch(word.strip()) for word in words)
-
-
 def make_missing(codes: Sequence[Value]) -> str:
     """Say how to make codes missing: ``--na 99, --na 98``, in Python ``na_values=[99, 98]``."""
     python = [
@@ -486,19 +396,8 @@ def check_columns(
     is_binary = np.array([kind == "binary" for kind in variables.kinds])
     labels: Sequence[Hashable] = variables.names if variables.named else [columns[0] for columns in sources]
     sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
+    _warn_indicators([[labels[j] for j in group] for group, _ in sets])
     same = dependent_columns(codes, is_binary, holes)
-    if sets:
-        members = [labels[j] for group, _ in sets for j in group]
-        shown = [f"{called(labels[group[0]])} to {called(labels[group[-1]])} ({len(group)})" for group, _ in sets]
-        python = "as_table(…, combine_indicators=True), also in read_table"
-        counted = "one variable" if len(sets) == 1 else f"{len(sets)} variables"
-        _say(
-            f"{len(members)} columns are indicators of {counted}, at most one of a set is 1 in any row: "
-            f"{listed(shown, _LISTED, sep='; ')}. Edges within a set hide those between variables: combine each set "
-            f"into one column with {setting('combine_indicators', True, python=python)}.",
-            members,
-            "indicator",
-        )
     lacking = set() if holes is None else set(np.flatnonzero(holes.any(axis=0)).tolist())
     numbers = [j for j, kind in enumerate(variables.kinds) if kind == "continuous" and j not in lacking]
     transformed = [group for group in monotone_columns(codes, numbers) if group not in same]
@@ -507,15 +406,30 @@ def check_columns(
         (same, "are copies or exact opposites of each other", "=", "Leave out", "duplicate"),
         (transformed, alike, "~", "If they measure the same thing, leave out", "transformed"),
     ):
-        if not groups:
-            continue
-        shown = [f" {sign} ".join(called(labels[j]) for j in group[:3]) for group in groups]
-        redundant = [column for group in groups for j in group[1:] for column in sources[j]]
+        if groups:
+            shown = [f" {sign} ".join(called(labels[j]) for j in group[:3]) for group in groups]
+            redundant = [column for group in groups for j in group[1:] for column in sources[j]]
+            _say(
+                f"{sum(map(len, groups))} columns {are}: {listed(shown, _LISTED, sep='; ', noun=' groups')}. {advice} "
+                f"all but one of each group ({drop(redundant)}).",
+                [labels[j] for group in groups for j in group],
+                note,
+            )
+
+
+def _warn_indicators(sets: Sequence[Sequence[Hashable]]) -> None:
+    """Warn about sets of indicator columns."""
+    if sets:
+        members = [label for group in sets for label in group]
+        shown = [f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets]
+        python = "as_table(…, combine_indicators=True), also in read_table"
+        counted = "one variable" if len(sets) == 1 else f"{len(sets)} variables"
         _say(
-            f"{sum(map(len, groups))} columns {are}: {listed(shown, _LISTED, sep='; ', noun=' groups')}. {advice} "
-            f"all but one of each group ({drop(redundant)}).",
-            [labels[j] for group in groups for j in group],
-            note,
+            f"{len(members)} columns are indicators of {counted}, at most one of a set is 1 in any row: "
+            f"{listed(shown, _LISTED, sep='; ')}. Edges within a set hide those between variables: combine each set "
+            f"into one column with {setting('combine_indicators', True, python=python)}.",
+            members,
+            "indicator",
         )
 
 

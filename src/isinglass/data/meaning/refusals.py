@@ -12,10 +12,11 @@ from isinglass.arrays import Mask
 from isinglass.data.column import UNTYPED
 from isinglass.data.meaning.coding import Coding, Cut, Levels, Steps
 from isinglass.data.meaning.finding import guess_kinds
-from isinglass.data.meaning.guards import are_dates, drop, make_missing, remark_decimals
+from isinglass.data.meaning.guards import drop, make_missing, remark_decimals
+from isinglass.data.meaning.recognition import are_dates, is_unclear
 from isinglass.data.meaning.specs import SAY_ALL, SAY_KIND, ColumnSpec
-from isinglass.data.meaning.two_values import is_unclear, order_pair
-from isinglass.data.meaning.values import Value, is_number, show_value, show_values
+from isinglass.data.meaning.two_values import order_pair
+from isinglass.data.meaning.values import Value, is_bit, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, plural, setting
 from isinglass.names import name_ranges
@@ -36,10 +37,24 @@ def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoRetu
     )
 
 
+def refuse_zeros(gone: Mask, source: Source, coding: Coding) -> None:
+    """Refuse missing cells of columns with categories where these are read as 0."""
+    for j in np.flatnonzero(gone.any(axis=0)).tolist():
+        if coding.columns[j].n_categories > 2:
+            raise DataError(
+                f"{setting('missing', 'zero')} works only for columns of 0 and 1; there is a missing cell in "
+                f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
+                f"{setting('missing', 'drop')}."
+            )
+
+
 def refuse_values(
-    source: Source, j: int, coding: Coding, rows: NDArray[np.intp], advise: Callable[[], str]
+    source: Source, j: int, coding: Coding, rows: NDArray[np.intp], advise: Callable[[], str] | None
 ) -> NoReturn:
-    """Say which values of a column are wrong, those in some rows, and what to do about it."""
+    """Say which values of a column are wrong, those in some rows, and what to do about it.
+
+    ``advise`` says what to state about other columns; None where a table is read like another.
+    """
     rule, row = coding.columns[j], int(rows[0])
     column = source.column(j)
     called = column.labels if isinstance(rule, Levels) and rule.labels else {}
@@ -57,7 +72,7 @@ def refuse_values(
             f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
             f"them missing ({make_missing(wrong[:1])}).{remark}"
         )
-    if rule.kind != "binary":
+    if rule.kind != "binary" or (advise is None and not rule.is_plain):
         categories = [value for value in rule.values if value is not None]
         raise DataError(
             f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
@@ -65,11 +80,11 @@ def refuse_values(
             f"encode, or make these cells missing.{remark}"
         )
     if not rule.is_plain:
-        remedy = _lacking_remedy(rule, wrong)
+        remedy = _lacking_remedy(rule, wrong, values)
         raise DataError(
             f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}{remark}"
         )
-    remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise)
+    remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise or str)
     remark = remark if not remedy.endswith(remark) else ""
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{remark}")
 
@@ -84,7 +99,7 @@ def _remark_header(source: Source, row: int, wrong: list[Value]) -> str:
 def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
     """Say what to do with a column that is not 0 and 1: what its values show comes first."""
     leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.is_file else "")
-    if _are_dates(values):
+    if are_dates(values):
         return f"A network has no kind for dates: {leave_out}."
     kinds = advise() if len(values) > 2 else ""
     if not kinds:
@@ -136,23 +151,20 @@ def _suggest_pair(values: list[Value], *, for_all: bool) -> str:
     return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."
 
 
-def _are_dates(values: list[Value]) -> bool:
-    """Tell whether values are dates, as objects or as text."""
-    return are_dates(values) or all(hasattr(value, "year") or isinstance(value, np.datetime64) for value in values)
-
-
 def _show_wrong(values: list[Value]) -> str:
     """Write a few values for a message, numbers with a few digits where that cannot be misread."""
-    if _are_dates(values):
+    if are_dates(values):
         return "dates"
     rounded = [float(f"{value:.4g}") if isinstance(value, float) and value % 1 else value for value in values]
     return show_values(values if {0.0, 1.0} & {value for value in rounded if is_number(value)} else rounded)
 
 
-def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:
+def _lacking_remedy(rule: Levels, wrong: list[Value], values: list[Value]) -> str:
+    """Say what to do about values that `encode` says nothing about, among all of a column."""
+    if all(map(is_bit, values)):
+        return f"If it is for other columns, name these: {setting('encode', python='encode={column: {…}}')}."
     if len(rule.entries) == 1:
-        only = show_value(next(iter(rule.entries)))
-        return f"It has only {only} there: say what each value means, or encode all rows of the table at once."
+        return f"It has only {show_value(next(iter(rule.entries)))} there: say what each value means."
     whole = {**rule.entries, **dict.fromkeys([*rule.missing, *wrong])}
     plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
     if len(whole) > _SUGGESTED or not plain:

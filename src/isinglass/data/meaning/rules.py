@@ -17,6 +17,7 @@ from isinglass.data.column import number_objects
 from isinglass.data.meaning.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
 from isinglass.data.meaning.grid import equal_steps, normal_steps
 from isinglass.data.meaning.guards import make_missing, warn_measured
+from isinglass.data.meaning.recognition import has_too_many
 from isinglass.data.meaning.scores import check_scores, steps_of
 from isinglass.data.meaning.specs import CONTINUOUS, DROP, ColumnSpec, specify
 from isinglass.data.meaning.two_values import Pair, pair_of, two_values
@@ -26,8 +27,6 @@ from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 
-CATEGORIES_TO_CHECK = 5
-"""Categories from which on their number is compared with that of the rows."""
 _GIVE_NUMBERS = setting("encode", python="encode={…: 0, …: 1, …: 2}")
 
 
@@ -347,8 +346,3 @@ def _check_count(values: list[Value], spec: ColumnSpec) -> None:
             f"{number}If the column holds row names, leave it out ({DROP}); otherwise merge its values into "
             f"fewer categories.{spec.remark}"
         )
-
-
-def has_too_many(n_values: int, n_rows: int) -> bool:
-    """Tell whether a column has too many values to be categories."""
-    return n_values > MAX_CATEGORIES or (n_values >= CATEGORIES_TO_CHECK and 2 * n_values > n_rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Cut, Levels, Rule, by_column
-from isinglass.data.meaning.guards import MANY_LEVELS
+from isinglass.data.meaning.recognition import MANY_LEVELS
 from isinglass.data.meaning.values import Value, is_bit, is_number, read_cell, read_word
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
@@ -160,22 +160,14 @@ class ColumnSpec:
 
 def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
     """Return what is stated about every column."""
-    p, encode, binarize, kinds = source.shape[1], stated.encode, stated.binarize, stated.kinds
-    if stated.scores is not None and not isinstance(stated.scores, Mapping):
-        raise ArgumentError("scores", "must be a mapping of columns to numbers", stated.scores)
-    if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
-        allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
-        raise ArgumentError("encode", f"must be {allowed}", encode)
+    _check_forms(stated)
+    p, kinds = source.shape[1], stated.kinds
+    binarize = stated.binarize
     if binarize is not None and not isinstance(binarize, Mapping):
-        if encode is not None:
-            raise DataError(
-                f"{setting('encode', *(['auto'] if encode == 'auto' else []))} and {setting('binarize')} must not be "
-                f"combined, unless {setting('binarize')} names columns."
-            )
         binarize = dict.fromkeys(range(p), binarize)
     kinds_of_columns = list_kinds({} if kinds is None else kinds, source, None)
     scores = source.locate(stated.scores or {}, "scores")
-    by_key = dict(encode) if by_column(encode) else {None: encode}
+    by_key = dict(stated.encode) if by_column(stated.encode) else {None: stated.encode}
     others = by_key.pop(None, None)  # what holds for columns that are not named
     named = source.locate(by_key, "encode")
     cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
@@ -200,6 +192,21 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
         for j, label in enumerate(source.labels)
     ]
     return [replace(spec, kind=_covariate_kind(spec)) if spec.is_covariate else spec for spec in specs]
+
+
+def _check_forms(stated: ValueOptions) -> None:
+    """Refuse options of the wrong form, and a threshold for all columns beside what values mean."""
+    encode = stated.encode
+    if stated.scores is not None and not isinstance(stated.scores, Mapping):
+        raise ArgumentError("scores", "must be a mapping of columns to numbers", stated.scores)
+    if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
+        allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
+        raise ArgumentError("encode", f"must be {allowed}", encode)
+    if encode is not None and stated.binarize is not None and not isinstance(stated.binarize, Mapping):
+        raise DataError(
+            f"{setting('encode', *(['auto'] if encode == 'auto' else []))} and {setting('binarize')} must not be "
+            f"combined, unless {setting('binarize')} names columns."
+        )
 
 
 def _covariate_kind(spec: ColumnSpec) -> str | None:

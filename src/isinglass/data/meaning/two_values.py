@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import BITS, Levels, Rule
+from isinglass.data.meaning.recognition import is_unclear
 from isinglass.data.meaning.specs import SAY_ALL, SAY_KIND, ColumnSpec
 from isinglass.data.meaning.values import Value, is_bit, rank, show_values
 from isinglass.errors import ArgumentError, DataError, setting
@@ -72,15 +73,6 @@ def pair_of(values: list[Value], column: Column, kind: str) -> Pair:
     if len(values) < 2:
         return _pair_of_single(values, [])
     return order_pair(values, column) if kind == "nominal" else (values[0], values[1])
-
-
-def is_unclear(two: list[Value]) -> bool:
-    """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
-    words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
-    if None not in words:
-        return words[0] == words[1] or (any(word in ("0", "1") for word in words) and set(words) != {"0", "1"})
-    one_is_bit = is_bit(two[0]) != is_bit(two[1])
-    return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
 
 
 def order_pair(two: list[Value], column: Column) -> Pair:

@@ -1,0 +1,165 @@
+"""What the values and the names of columns look like: codes and words for missing answers, dates, row names, weights.
+
+Everything that is recognized by appearance is recognized here; warnings, guesses and messages ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from isinglass.data.meaning.values import Value, is_bit
+from isinglass.variables import MAX_CATEGORIES
+
+MANY_LEVELS = 12
+"""Levels, or steps from the lowest to the highest, above which an ordered column may be a number."""
+DISTINCT_SHARE = 0.9
+"""Share of different values above which a column probably names its rows."""
+CATEGORIES_TO_CHECK = 5
+"""Categories from which on their number is compared with that of the rows."""
+_ID = re.compile(
+    r"(?i:(?:.*[\W_])?id(?:[\W_].*)?)|.*[a-z]I[Dd]"
+    r"|(?i:(?:case|resp|respondent|row|record|subj|subject|person|participant|patient|user|household|hh)id)"
+)
+"""Names of columns that hold an identifier, even if it occurs in several rows."""
+_ROW_NAME = re.compile(
+    r"(?i:(?:.*[\W_])?(?:nr|no|number|code|case|subject|respondent|participant|person|zip)(?:[\W_].*)?)"
+)
+"""Names of columns that hold one if it is different in almost every row."""
+_COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d*\.\d+")
+_CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})
+_DIGITS = frozenset({7, 8, 9})
+"""Codes of one digit, which may also be answers."""
+_NO_ANSWER = frozenset(
+    re.split(
+        r",\s*",
+        "refused, refusal, refused to answer, dont know, do not know, dk, dk/na, no answer, not answered, "
+        "inapplicable, not applicable, n/a, not asked, prefer not to say, prefer not to answer, rather not say, "
+        "missing, none, unknown, no response, keine angabe, k.a, weiss nicht, verweigert, ne sait pas, sans réponse, "
+        "non réponse, refus, nsp, no sabe, no contesta, ns/nc, non so, non risponde, weet niet, geen antwoord",
+    )
+)
+_WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht|freq|frequency)(_.*|\d+)?", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{4}[-/](0?[1-9]|1[0-2])")
+
+
+def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
+
+    Certain: -9 below 0 to 4, 99 above 1 to 5; doubtful: 9 above 1 to 5, unless the scale has two points.
+
+    Examples
+    --------
+    >>> missing_codes([1, 2, 3, 4, 5, 99]), missing_codes([-9, 0, 1, 2]), missing_codes([0, 1, 9])
+    (((99,), ()), ((-9,), ()), ((9,), ()))
+    >>> missing_codes([1, 2, 3, 4, 5, 8, 9]), missing_codes([1, 2, 3, 4, 5, 6, 7]), missing_codes([-2, -1, 0, 1, 2])
+    (((), (8, 9)), ((), ()), ((), ()))
+    >>> missing_codes([-999, *np.linspace(18.5, 40.5, 30)])
+    ((-999,), ())
+    """
+    answers = [value for value in values if not isinstance(value, str | None)]
+    try:
+        numbers = sorted({int(value) for value in answers if float(value).is_integer()})
+    except (TypeError, ValueError, OverflowError):
+        return (), ()
+    if len(numbers) < len(answers):  # fractions: a code is farther from them than they are from each other
+        ordered = sorted(map(float, answers)) if len(answers) > MANY_LEVELS else [0.0] * 3
+        sides = ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1]))
+        far = [end for end, rest in sides if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
+        return tuple(int(end) for end in far if abs(end) in _CODES), ()
+    scale = [number for number in numbers if number >= 0]
+    below = [number for number in numbers if number < 0]
+    if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not set(map(abs, below)) <= _CODES | {*range(1, 10)})):
+        below, scale = [], numbers
+    most = len(_CODES | _DIGITS)
+    for k in range(max(1, len(scale) - 1 - most), len(scale) - 1):  # a scale has two points at least
+        top, rest = scale[k], set(scale[k + 1 :])
+        gap = scale[k + 1] - top
+        if rest <= _CODES | _DIGITS and max(rest) > 9 and scale[k + 1] > 9 and gap > max(1, top - scale[0]):
+            return (*below, *sorted(rest)), ()
+        if rest <= _DIGITS and gap > 1 and scale[: k + 1] == list(range(scale[0], top + 1)) and scale[0] in (0, 1):
+            both = (*below, *sorted(rest))
+            return (both, ()) if k == 1 else (tuple(below), tuple(sorted(rest)))
+    return tuple(below), ()
+
+
+def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
+    """Return the words that say that there was no answer: known ones, signs beside words, one or two beside numbers.
+
+    A word with a digit is an answer.
+
+    Examples
+    --------
+    >>> no_answers(["yes", "no", "Don't know", "keine Angabe"]), no_answers(["yes", "no", "-"]), no_answers(["+", "-"])
+    (("Don't know", 'keine Angabe'), ('-',), ())
+    >>> no_answers([1, 2, 3, "x"]), no_answers([1, 2, 3, "4+"])
+    (('x',), ())
+    """
+    values = list(values)
+    words = [value for value in values if isinstance(value, str)]
+    if len(values) - len(words) > 2 >= len(words):
+        return tuple(word for word in words if not any(map(str.isdigit, word)))
+    signs = {word for word in words if not any(map(str.isalnum, word))}
+    return tuple(word for word in words if _plain(word) in _NO_ANSWER or (word in signs and len(signs) < len(words)))
+
+
+def _plain(word: str) -> str:
+    return " ".join(word.casefold().replace("'", "").replace("’", "").strip(" .()[]-").split())
+
+
+def are_dates(values: Sequence[Value]) -> bool:
+    """Tell whether values are dates, as objects or as text."""
+    words = [value for value in values if isinstance(value, str)]
+    if words:
+        return len(words) > 1 and all(_DATE.fullmatch(word.strip()) for word in words)
+    return len(values) > 0 and all(hasattr(value, "year") or isinstance(value, np.datetime64) for value in values)
+
+
+def other_decimal(values: Iterable[Value], decimal: str | None = None) -> str | None:
+    """Return the first word that is a number with another decimal separator than this, which is a point by default.
+
+    Examples
+    --------
+    >>> other_decimal(["x", "0,5"]), other_decimal(["1.5"], ","), other_decimal(["1.5"])
+    ('0,5', '1.5', None)
+    """
+    form = _POINT if decimal == "," else _COMMA
+    return next((value for value in values if isinstance(value, str) and form.fullmatch(value.strip())), None)
+
+
+def is_unclear(two: list[Value]) -> bool:
+    """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
+    words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
+    if None not in words:
+        return words[0] == words[1] or (any(word in ("0", "1") for word in words) and set(words) != {"0", "1"})
+    one_is_bit = is_bit(two[0]) != is_bit(two[1])
+    return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
+
+
+def has_too_many(n_values: int, n_rows: int) -> bool:
+    """Tell whether a column has too many values to be categories."""
+    return n_values > MAX_CATEGORIES or (n_values >= CATEGORIES_TO_CHECK and 2 * n_values > n_rows)
+
+
+def differ_in_rows(n_values: int, n_rows: int) -> bool:
+    """Tell whether a column has a different value in almost every row, as one that names the rows has."""
+    return n_values >= DISTINCT_SHARE * n_rows
+
+
+def is_identifier(label: Hashable, *, has_many_values: bool = False) -> bool:
+    """Tell whether a column is called like an identifier; ``has_many_values``: different ones in almost all rows.
+
+    Examples
+    --------
+    >>> is_identifier("patient_id"), is_identifier("case"), is_identifier("case", has_many_values=True)
+    (True, False, True)
+    """
+    forms = (_ID, _ROW_NAME) if has_many_values else (_ID,)
+    return any(form.fullmatch(str(label)) for form in forms)
+
+
+def is_weight(label: Hashable) -> bool:
+    """Tell whether a column is called like row weights or counts."""
+    return _WEIGHT.fullmatch(str(label)) is not None
