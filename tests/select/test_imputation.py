@@ -108,6 +108,19 @@ def test_rows_may_come_in_any_order():
         np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
 
 
+def test_groups_follow_their_rows():
+    """Whatever rows of a table are imputed: copies know the group, and the number that the row had at first."""
+    some = np.random.default_rng(2).permutation(len(X))[:200]
+    few = ImputationSettings(n_imputations=2, max_rounds=1, model=Method(selector=Fixed(0.1)))
+    labels = np.arange(200) % 40
+    with pytest.warns(ConvergenceWarning, match="1 round"):
+        table, groups, found = Method(imputation=few).complete(as_table(HOLES, missing="impute")[some], labels)
+    assert table is found.table
+    np.testing.assert_array_equal(found.groups, groups)
+    np.testing.assert_array_equal(groups, labels[np.argsort(some)[np.searchsorted(np.sort(some), table.rows)]])
+    assert set(table.rows) <= set(some.tolist())
+
+
 def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeypatch):
     calls, choose = [], Method.choose
 

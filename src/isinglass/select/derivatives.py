@@ -229,16 +229,22 @@ def _edge_derivatives(
     point: FloatArray, P: FloatArray, mean: FloatArray, w: FloatArray, design: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the sums over rows of the covariances of point_k ⊗ design with category k, and with themselves."""
-    (q, d), m = point.shape, len(design)
+    (q, d), m, weighted = point.shape, len(design), w * P
     if d == 1:  # scores
         apart = (point - point.T) @ P  # not from the mean: beside large couplings, nearly all is at one score
-        return (w * P * apart) @ design.T, (w * (P * apart**2).sum(axis=0) * design) @ design.T
+        return (weighted * apart) @ design.T, _moments((weighted * apart**2).sum(axis=0), design)
     means = (mean[:, None] * design).reshape(d * m, len(w))
-    cross = (point[:, :, None] * ((w * P) @ design.T)[:, None]).reshape(q, -1) - (w * P) @ means.T
-    sums = np.array([(each * design) @ design.T for each in w * P]).reshape(q, -1)
+    cross = (point[:, :, None] * (weighted @ design.T)[:, None]).reshape(q, -1) - weighted @ means.T
+    sums = np.array([_moments(each, design) for each in weighted]).reshape(q, -1)
     squares = (point[:, :, None] * point[:, None]).reshape(q, -1).T @ sums
     moments = squares.reshape(d, d, m, m).transpose(0, 2, 1, 3).reshape(d * m, d * m)
-    return cross, moments - (w * means) @ means.T
+    return cross, moments - _moments(w, means)
+
+
+def _moments(w: FloatArray, design: FloatArray) -> FloatArray:
+    """Return the weighted sum over rows of all products: of one array with itself, which takes half the time."""
+    scaled = np.sqrt(w) * design
+    return np.asarray(scaled @ scaled.T)
 
 
 def coupling_units(counts: FloatArray, variables: Variables) -> FloatArray:

@@ -28,7 +28,7 @@ from isinglass.errors import (
 )
 from isinglass.missing_record import Missing
 from isinglass.network import Network
-from isinglass.select.folds import MOST_CELLS, one_by_one
+from isinglass.select.folds import MOST_CELLS
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.settings import Run
 from isinglass.select.stochastic_em import AVERAGED, Rounds, Stack
@@ -52,6 +52,7 @@ class Imputation(Frozen):
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
     missing: Mask  #: where the holes were, in the rows with at least one answer
     n_imputations: int  #: number of completed tables
+    groups: AnyArray | None = None  #: the group of each row, as a number; None without groups
     network: Network | None = None  #: what the cells were drawn from; None if nothing was missing
     #: edges of the network of each round
     n_edges: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -119,14 +120,7 @@ class Imputation(Frozen):
 
 def complete(table: Table, how: ImputationSettings, groups: AnyArray | None, run: Run) -> Imputation:
     """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
-    holes, n_imputations = table.holes, how.n_imputations
-    if holes is None:
-        return Imputation(
-            table,
-            copies=np.full(len(table), -1),
-            missing=np.zeros(table.shape, dtype=bool),
-            n_imputations=n_imputations,
-        )
+    holes, n_imputations = np.asarray(table.holes), how.n_imputations
     _check_answers(table, holes, n_imputations)
     stack = Stack.of(table, holes, groups, how, run.n_threads)
     deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
@@ -140,13 +134,14 @@ def complete(table: Table, how: ImputationSettings, groups: AnyArray | None, run
         limit = "max_time" if is_cut else "max_rounds"
         remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
         warn(ConvergenceWarning(f"{moves}. {remedy}"))
-    completed, copies, _ = stack.take(range(n_imputations))
+    completed, copies, units = stack.take(range(n_imputations))
     has_answer = ~holes.all(axis=1)
     return Imputation(
         completed,
         copies,
         missing=holes[has_answer],
         n_imputations=n_imputations,
+        groups=None if groups is None else units,
         network=network,
         n_edges=np.array([estimate.n_edges for estimate in rounds.networks]),
         changes=np.array(rounds.changes),
@@ -220,14 +215,13 @@ def impute(
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     from isinglass.select.any_method import as_method
-    from isinglass.select.method import ImputationSettings
+    from isinglass.select.method import ImputationSettings, Method
 
     X, groups = take_column(X, groups, "groups")
-    table = as_table(X, sample_weight, missing="impute").whole().counted()
-    labels = group_numbers(groups, table)
-    if table.holes is not None:
-        table, rows = one_by_one(table)
-        labels = None if labels is None else labels[rows]
+    table = as_table(X, sample_weight, missing="impute").whole()
     estimate = None if model is None else as_method(model)
     how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]
-    return how.complete(table, labels, run)
+    whole, labels, found = Method(imputation=how).complete(table, group_numbers(groups, table), run, quiet=False)
+    if found is not None:
+        return found
+    return Imputation(whole.whole(), np.full(len(whole), -1), np.zeros(whole.shape, dtype=bool), n_imputations, labels)

@@ -185,10 +185,10 @@ class Method(PathSettings):
             return table, labels, None
         table, rows = one_by_one(table)
         labels = None if labels is None else labels[rows]
-        imputation = self.imputation.complete(table if labels is None else table.bare(), labels, run)
-        if labels is not None and imputation.table.rows is not None:  # None: the holes were in rows without a weight
-            labels = labels[imputation.table.rows]
-        return imputation.table, labels, imputation
+        if table.holes is None:  # they were in rows without a weight
+            return table, labels, None
+        imputation = self.imputation.complete(table, labels, run)
+        return imputation.table, imputation.groups, imputation
 
     @one_blas_thread
     def _choose(

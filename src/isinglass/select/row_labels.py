@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike
+from isinglass.data.containers import as_frame
 from isinglass.data.meaning.values import is_missing
 from isinglass.errors import ArgumentError, DataError, called_row, listed, setting
 
@@ -36,10 +37,8 @@ def take_column(X: TableLike, labels: ArrayLike | str | None, argument: str) -> 
         return X, labels
     if isinstance(X, Table) and labels in X.labels:
         return X, X.labels[labels]
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or labels not in frame.columns:
+    frame = as_frame(X)
+    if frame is None or labels not in frame.columns:
         raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", labels)
     return frame.drop(labels).to_native(), frame[labels].to_list()
 
