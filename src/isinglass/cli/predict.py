@@ -11,13 +11,14 @@ from isinglass.cli.console import Console, csv_text
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL, TABLE
-from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, write_file
+from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, write_file, write_results
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from isinglass.arrays import FloatArray
     from isinglass.data import Table
@@ -104,15 +105,15 @@ def _write_tables(
     facts["Completed"] = f"{plural(data.n_missing, 'missing cell')} drawn {plural(len(names), 'time')}, seed {seed}" + (
         f"; {plural(empty, 'row')} without any answer left out" if empty else ""
     )
-    with folder.filling(facts) as here, console.progress("Drawing"):
-        for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
-            cells = fill_drawn(data, loaded.network, loaded.occurs, loaded.coding.columns, random_state=draws)
-            text, _ = _cells(loaded, data, cells)
-            (here / name).write_text(text, encoding="utf-8")
-    console.say_facts({**facts, "Wrote": folder.summary})
-    if console.as_json:
-        record = {"impute": True, "tables": names, "n_rows": len(data), "n_left_out": empty}
-        console.write_json({"model": model, **record})
+
+    def write(here: Path) -> None:
+        with console.progress("Drawing"):
+            for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
+                cells = fill_drawn(data, loaded.network, loaded.occurs, loaded.coding.columns, random_state=draws)
+                (here / name).write_text(_cells(loaded, data, cells)[0], encoding="utf-8")
+
+    record = {"model": model, "impute": True, "tables": names, "n_rows": len(data), "n_left_out": empty}
+    write_results(console, folder, facts, {}, {}, record, write)
 
 
 def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
