@@ -94,6 +94,16 @@ def test_bad_groups_are_named(table, tmp_path):
     assert "1 of 6 rows was left out because of 2 missing cells or labels of groups." in dropped["methods"]
 
 
+@pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")
+def test_compare_says_that_cells_were_deleted(tmp_path):
+    rows = [[*cells, sex] for cells, sex in zip(X.tolist(), SEX, strict=True)]
+    for k in range(1, len(rows), 4):  # of women
+        rows[k][0] = ""
+    table = write_csv(tmp_path / "holes.csv", [*NAMES, "sex"], rows)
+    done = run("compare", table, *WORDS[:4], "-B", "2", "--missing", "impute")
+    assert "further cells deleted first, because groups differ in their missing share" in " ".join(done.stderr.split())
+
+
 @pytest.fixture(scope="module")
 def pilot(tmp_path_factory):
     """Return a model file that was saved in Python."""

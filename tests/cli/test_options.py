@@ -375,6 +375,8 @@ def test_fit_says_what_became_one(tmp_path):
     words = np.where(draw_rows(60, 15) == 1, "yes", "no")
     many = write_csv(tmp_path / "many.csv", [f"q{k}" for k in range(15)], words.tolist())
     assert "15 columns: yes = 1, no = 0" in run("fit", many, "--encode", "auto", "--alpha", "0.1").stderr
+    read_as = ["--encode", "auto", "--encode", "q3=yes=0,no=1"]
+    assert "q3: no = 1, yes = 0" in run("fit", many, *read_as, "--alpha", "0.1").stderr
     assert "Values" not in run("fit", write_table(tmp_path / "bits.csv"), "--alpha", "0.1").stderr
 
 

@@ -69,7 +69,7 @@ def compare(
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
-        **describe_imputation(found.missing, data.shape[1], "from one two-stage network of all rows, ignoring groups"),
+        **describe_imputation(found.missing, data.shape[1], _imputed_from(found)),
         **_describe_groups(found, column),
     }
     draft = describe_comparison(found)
@@ -87,6 +87,12 @@ def compare(
         write_text(f"{draft.text}\n\n{draft.references}\n", here / "methods.txt")
 
     write_results(console, folder, settings, _describe(found), tables, record, write)
+
+
+def _imputed_from(found: GroupComparison) -> str:
+    """Say in words what missing cells were drawn from."""
+    deleted = f"; {plural(found.n_deleted, 'further cell')} deleted first, because groups differ in their missing share"
+    return "from one two-stage network of all rows, ignoring groups" + (deleted if found.n_deleted else "")
 
 
 def _record(found: GroupComparison) -> JsonObject:
@@ -112,7 +118,7 @@ def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
 def _describe(found: GroupComparison) -> dict[str, str]:
     """Say in words what was found."""
     different = int((found.edge_p_family <= 0.05).sum())
-    verb = "differs" if different == 1 else "differ"
+    verb = "differs" if 1 in (different, len(found.edge_index)) else "differ"
     strengths = ", ".join(
         f"{value:.4g} in {group}" for group, value in zip(found.groups, found.global_strengths, strict=True)
     )
