@@ -141,6 +141,12 @@ class Column:
             return replace(number_objects(_objects(_whole(self.cells))), labels=labels, gone=self.gone)
         return replace(self, labels=labels)
 
+    def condensed(self) -> Column:
+        """Return the column with every value that occurs once."""
+        seen = np.unique(self.cells)
+        values = _whole(seen) if self.values is None else [self.values[k] for k in seen.tolist() if k >= 0]
+        return replace(self, cells=np.arange(len(values)), values=values, words=None)
+
 
 class UnhashableError(Exception):
     """A cell that can be neither a number nor text."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -281,6 +281,14 @@ class Source:
         names = [str(name) for name in self.names or ()]
         return names.index(known) if known in names else None
 
+    def condensed(self) -> Source:
+        """Return the columns with every value that occurs once, to be sent to another process."""
+        columns = [self.column(j).condensed() for j in range(self.shape[1])]
+        names, others = self.names, self.all_names
+        return Source(
+            self.shape, columns.__getitem__, names=names, is_file=self.is_file, layout=self.layout, all_names=others
+        )
+
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
         names = self.names
@@ -302,6 +310,25 @@ class Source:
             codes[j] = np.array(numbers)[column.cells]
         values_of_all = [value for _, value in number_of]
         return Source(codes.shape, lambda j: Column(codes[:, j], values_of_all, blanks=blanks)).of_file(**facts)
+
+
+def join_values(sources: Sequence[Source]) -> Source:
+    """Return the columns of the first of some condensed tables with the values of all of them."""
+
+    def load(j: int) -> Column:
+        columns = [source.column(j) for source in sources if source.shape[1] == first.shape[1]]
+        values = dict.fromkeys(chain.from_iterable(column.values or () for column in columns))
+        categories = dict.fromkeys(chain.from_iterable(column.categories or () for column in columns))
+        return replace(
+            columns[0],
+            cells=np.arange(len(values)),
+            values=list(values),
+            categories=tuple(categories) or None,
+            labels={value: label for column in columns for value, label in column.labels.items()},
+        )
+
+    first = sources[0]
+    return replace(first, load=functools.cache(load))
 
 
 def of_numbers(table: Cells) -> Source:

@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ BYTES_OF_A_ONE = 8
 
 Function = Callable[..., Any]
 Answers = list[Any]  # Any: what the function returns
+Found = TypeVar("Found")
 
 
 @dataclass(eq=False)
@@ -94,6 +95,10 @@ class Here:
 
     def __repr__(self) -> str:
         return "in this process" if self.is_whole else "in this process, read again each time"
+
+    def read(self, function: Callable[[Block], Found], blocks: Iterable[Block]) -> list[Found]:
+        """Return ``function(block)`` of blocks, before parts are made of them."""
+        return [function(block) for block in blocks]
 
     def load(self, coding: Coding) -> None:
         """Make parts of the blocks."""
@@ -155,6 +160,9 @@ class Cluster:
     def __repr__(self) -> str:
         return f"on {len(set(self.home.values()))} workers"
 
+    def read(self, function: Callable[[Block], Found], blocks: Iterable[Block]) -> list[Found]:
+        return list(self.client.gather([self._submit(function, block) for block in blocks]))
+
     def load(self, coding: Coding) -> None:
         self.coding = coding
         self.settle()
@@ -199,9 +207,16 @@ class Cluster:
             if k not in self.home:
                 worker = self.home[k] = min(load, key=lambda each: load[each])
                 load[worker] += 1
-                what = self.client.compute(block.what, **_at(worker)) if block.is_task else block.what
-                task = _read, replace(block, what=None), what, self.coding
-                self.parts[k] = self.client.submit(*task, pure=False, **_at(worker))
+                self.parts[k] = self._submit(Part.read, block, self.coding, worker=worker)
+
+    def _submit(
+        self, function: Callable[..., Found], block: Block, *arguments: object, worker: str | None = None
+    ) -> Future[Found]:
+        place = {} if worker is None else _at(worker)
+        what = self.client.compute(block.what, **place) if block.is_task else block.what
+        return self.client.submit(
+            _call_with_block, function, replace(block, what=None), what, *arguments, pure=False, **place
+        )
 
     def _send(self, arguments: tuple[object, ...]) -> object:
         """Send large arguments to the workers once instead of with every task."""
@@ -230,9 +245,9 @@ def find_backend(blocks: list[Block], client: Client | Literal[False] | None = N
     return Here(blocks) if client is None or client is False else Cluster(blocks, client)
 
 
-def _read(block: Block, what: object, coding: Coding) -> Part:
-    """On a worker: read a block, whose rows Dask may have computed."""
-    return Part.read(replace(block, what=what), coding)
+def _call_with_block(function: Callable[..., Found], block: Block, what: object, *arguments: object) -> Found:
+    """On a worker: call a function of a block, whose rows Dask may have computed."""
+    return function(replace(block, what=what), *arguments)
 
 
 def _run(

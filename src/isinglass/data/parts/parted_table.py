@@ -32,6 +32,7 @@ from isinglass.data.options import (
 )
 from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
+from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
 from isinglass.data.weights import WeightSums, check_weight_kind
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, suppress_warnings
@@ -317,8 +318,9 @@ def read_parts(X: object, options: PartOptions) -> PartedTable:
     """Open a table that consists of blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
 
     The parts are read and kept, one bit per cell, on the workers of Dask's current client, or in this process if there
-    is none. All parts have the coding of the first: names and order of the columns, and what their values mean. A part
-    with other columns or values is an error, and the message names it.
+    is none. All parts have the same coding: names and order of the columns are those of the first part, and with
+    ``encode`` the values are those of all parts, which are read once more. A part with other columns or values is an
+    error, and the message names it.
 
     Parameters
     ----------
@@ -393,7 +395,14 @@ def read_like(
 
 
 def _load(blocks: list[Block], client: Client | Literal[False] | None = None) -> PartedTable:
-    backend, coding = find_backend(blocks, client), _find_coding(blocks[0])
+    backend, options = find_backend(blocks, client), blocks[0].options
+    if options.encode is None or isinstance(options.encode, Coding):  # the same in all parts
+        coding = backend.read(_find_coding, blocks[:1])[0]
+    else:
+        with suppress_warnings(MeaningWarning):
+            values = join_values(backend.read(_condense, blocks))  # which are no rows that could be dropped
+            found = find_coding(values, replace(options, missing="error")).coding
+            coding = replace(found, missing=options.missing)
     coding.variables.require_two_values("A table in parts")
     backend.load(coding)
     sizes, n_missing, n_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)
@@ -416,13 +425,17 @@ def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most:
 
 
 def _find_coding(block: Block) -> Coding:
-    """Return the coding that is found for a part, or the one that is given, with the names of the part."""
+    """Return the coding of a part of 0 and 1, or the one that is given, with the names of the part."""
     source, options = block.open(), block.options
     if not isinstance(options.encode, Coding):
         with suppress_warnings(MeaningWarning):
             return find_coding(source, options).coding
     names = take_columns(source, options.encode).names
     return replace(options.encode, names=None if names is None else tuple(names), missing=options.missing)
+
+
+def _condense(block: Block) -> Source:
+    return block.open().condensed()
 
 
 def _measure(part: Part) -> tuple[int, int, int, bool, WeightSums]:
