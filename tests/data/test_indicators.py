@@ -11,7 +11,7 @@ from commands import error_line, run
 
 from isinglass import IsingLasso, as_table, load, read_table
 from isinglass.data.meaning.indicators import split_names
-from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, monotone_columns
+from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets
 from isinglass.errors import DataError, DataWarning, MeaningWarning
 
 N = 300
@@ -164,48 +164,6 @@ def test_copies_and_opposites_are_named(tmp_path):
     frame.to_csv(path, index=False)
     assert "--drop 'not a,b again'" in run("info", path).stderr
     assert said(read_table, path, drop=["not a", "b again"])[1] == []
-
-
-def test_transformed_numbers_are_named():
-    rng = np.random.default_rng(3)
-    income = rng.lognormal(size=N)
-    frame = pd.DataFrame({"income": income, "age": rng.normal(size=N), "log": np.log(income), "less": -np.sqrt(income)})
-    _, texts = said(as_table, frame, kinds="continuous")
-    (text,) = [text for text in texts if "rank the rows" in text]
-    assert "3 columns rank the rows in the same or the opposite order" in text
-    assert "'income' ~ 'log' ~ 'less'. If they measure the same thing, leave out all but one of each group" in text
-    assert "(drop=['log', 'less'] in read_table)" in text
-    frame["log"] += rng.normal(scale=0.1, size=N)
-    frame["less"] = frame["income"].rank() % 50
-    assert not any("rank the rows" in text for text in said(as_table, frame, kinds="continuous")[1])
-
-
-def test_numbers_that_are_mostly_equal_or_missing_are_no_transformations():
-    rng = np.random.default_rng(5)
-    some = np.append(np.zeros(N - 20, dtype=int), np.arange(1, 21))
-    other = np.append(rng.integers(0, 2, N - 20), np.arange(1, 21) // 2 + 1)
-    assert monotone_columns(np.stack([some, other], axis=1).astype(np.uint8), range(2)) == []
-    frame = pd.DataFrame({"a": rng.normal(size=N)})
-    frame["b"] = frame["a"].where(np.arange(N) % 2 == 0)
-    frame["c"] = frame["a"].where(np.arange(N) % 2 == 1)
-    texts = said(as_table, frame, kinds="continuous", missing="impute")[1]
-    assert not any("rank the rows" in text for text in texts)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_monotone_columns_are_those_without_a_pair_of_rows_against_the_rest(seed):
-    rng = np.random.default_rng(seed)
-    base = rng.integers(0, 40, size=100)
-    codes = np.stack([base, base // 3, 200 - base, base + rng.integers(0, 2, 100), rng.integers(0, 9, 100)], axis=1)
-
-    def agree(a, b):
-        signs = {np.sign(a[i] - a[j]) * np.sign(b[i] - b[j]) for i in range(len(a)) for j in range(i)}
-        return not {-1, 1} <= signs
-
-    found = monotone_columns(codes.astype(np.uint8), range(codes.shape[1]))
-    first = [0, *(j for j in range(1, 5) if agree(codes[:, 0], codes[:, j]))]
-    assert found[:1] == [first]
-    assert first[:3] == [0, 1, 2]
 
 
 def test_columns_with_other_words_for_the_same_are_found():

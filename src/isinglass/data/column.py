@@ -116,10 +116,10 @@ class Column:
         values = self.values or ()
         if self.declared is not None or not any(isinstance(value, str) for value in values):
             return self
-        seen = set(np.unique(self.cells).tolist())
+        occur = np.bincount(self.cells + 1, minlength=len(values) + 1)[1:].tolist()
         read = [
-            None if k not in seen else read_cell(value) if isinstance(value, str) else value
-            for k, value in enumerate(values)
+            None if not n else read_cell(value) if isinstance(value, str) else value
+            for n, value in zip(occur, values, strict=True)
         ]
         return replace(self, values=read, blanks=BLANKS, words=list(map(str, values)))
 

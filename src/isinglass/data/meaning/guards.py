@@ -23,7 +23,7 @@ from isinglass.data.meaning.recognition import (
     no_answers,
     other_decimal,
 )
-from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
+from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets
 from isinglass.data.meaning.values import THOUSANDS, Value, is_number, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
@@ -386,7 +386,7 @@ def _say(text: str, columns: Sequence[Hashable], note: str) -> None:
 def check_columns(
     codes: Bytes, variables: Variables, sources: Sequence[Sequence[Hashable]], holes: Mask | None = None
 ) -> None:
-    """Warn about columns that are copies or transformations of others, and about sets of indicator columns.
+    """Warn about columns that are copies or opposites of others, and about sets of indicator columns.
 
     ``sources`` has the columns of the file or frame that each is made of, as options call them; ``holes`` tells which
     cells are missing.
@@ -397,24 +397,17 @@ def check_columns(
     labels: Sequence[Hashable] = variables.names if variables.named else [columns[0] for columns in sources]
     sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
     _warn_indicators([[labels[j] for j in group] for group, _ in sets])
-    same = dependent_columns(codes, is_binary, holes)
-    lacking = set() if holes is None else set(np.flatnonzero(holes.any(axis=0)).tolist())
-    numbers = [j for j, kind in enumerate(variables.kinds) if kind == "continuous" and j not in lacking]
-    transformed = [group for group in monotone_columns(codes, numbers) if group not in same]
-    alike = "rank the rows in the same or the opposite order, as a number and its logarithm do"
-    for groups, are, sign, advice, note in (
-        (same, "are copies or exact opposites of each other", "=", "Leave out", "duplicate"),
-        (transformed, alike, "~", "If they measure the same thing, leave out", "transformed"),
-    ):
-        if groups:
-            shown = [f" {sign} ".join(called(labels[j]) for j in group[:3]) for group in groups]
-            redundant = [column for group in groups for j in group[1:] for column in sources[j]]
-            _say(
-                f"{sum(map(len, groups))} columns {are}: {listed(shown, _LISTED, sep='; ', noun=' groups')}. {advice} "
-                f"all but one of each group ({drop(redundant)}).",
-                [labels[j] for group in groups for j in group],
-                note,
-            )
+    groups = dependent_columns(codes, is_binary, holes)
+    if groups:
+        shown = [" = ".join(called(labels[j]) for j in group[:3]) for group in groups]
+        redundant = [column for group in groups for j in group[1:] for column in sources[j]]
+        _say(
+            f"{sum(map(len, groups))} columns are copies or exact opposites of each other: "
+            f"{listed(shown, _LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group "
+            f"({drop(redundant)}).",
+            [labels[j] for group in groups for j in group],
+            "duplicate",
+        )
 
 
 def _warn_indicators(sets: Sequence[Sequence[Hashable]]) -> None:

@@ -1,9 +1,9 @@
-"""Columns that depend on others exactly: copies, opposites, transformations, and indicators of one variable."""
+"""Columns that depend on others exactly: copies, opposites, and indicators of one variable."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,6 @@ ROWS_TO_SCREEN = 4096
 """Rows that are compared first; they rule out most pairs."""
 COLUMNS_AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
-ROWS_TO_RANK = 256
-"""Rows whose ranks are correlated first, for every two continuous columns..."""
-COLUMNS_TO_RANK = 256
-"""...so many of these at a time..."""
-NEARLY = 0.9
-"""...and the share of `RANK_CORRELATION` that these rows must have."""
-RANK_CORRELATION = 0.9
-"""From which on two columns without rows in opposite order are taken for transformations: with most rows in one step,
-columns that are hardly associated have none."""
 EXPECTED_ROWS = 5.0
 """Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
 
@@ -76,59 +67,6 @@ def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
         return np.asarray(column ^ column[0], dtype=np.uint8)
     _, first, places = np.unique(column, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
-
-
-def monotone_columns(codes: Bytes, columns: Sequence[int]) -> list[list[int]]:
-    """Return the groups of columns that rank the rows in the same or opposite order, as a number and its logarithm do.
-
-    Examples
-    --------
-    >>> x = np.arange(100)
-    >>> monotone_columns(np.array([x, x % 10, 99 - x, np.sqrt(x)], dtype=np.uint8).T, range(4))
-    [[0, 2, 3]]
-    """
-    near: dict[int, list[int]] = {}
-    for j, k in _correlated(codes[:: -(-len(codes) // ROWS_TO_RANK)], columns):
-        near.setdefault(j, []).append(k)
-    groups: list[list[int]] = []
-    grouped: set[int] = set()
-    for first in sorted(near):
-        if first in grouped:
-            continue
-        ranks, left = _ranks(codes[:, first]), [j for j in near[first] if j not in grouped]
-        like = [left[k] for k in _ordered_like(codes[:, first], codes[:, left])]
-        like = [j for j in like if abs(np.corrcoef(ranks, _ranks(codes[:, j]))[0, 1]) > RANK_CORRELATION]
-        if like:
-            groups.append([first, *like])
-            grouped.update(like)
-    return groups
-
-
-def _correlated(codes: Bytes, columns: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield every two columns that rank some rows nearly alike or oppositely, those of each together and in order."""
-    ranks = np.zeros((len(columns), len(codes)), dtype=np.float32)
-    for row, j in zip(ranks, columns, strict=True):
-        away = _ranks(codes[:, j]) - len(codes) / 2
-        row[:] = away / max(float(np.linalg.norm(away)), 1.0)
-    for start in range(0, len(columns), COLUMNS_TO_RANK):
-        products = ranks[start : start + COLUMNS_TO_RANK] @ ranks[start:].T
-        for j, k in np.argwhere(np.triu(np.abs(products) > NEARLY * RANK_CORRELATION, 1)).tolist():
-            yield columns[start + j], columns[start + k]
-
-
-def _ranks(column: NDArray[np.uint8]) -> FloatArray:
-    """Return the ranks of the rows, the mean one for equal values."""
-    counts = np.bincount(column)
-    return np.asarray((np.cumsum(counts) - counts / 2)[column])
-
-
-def _ordered_like(first: NDArray[np.uint8], others: Bytes) -> list[int]:
-    """Return the columns in which no two rows stand otherwise than in the first, or in which all do."""
-    order = np.argsort(first, kind="stable")
-    starts = np.unique(first[order], return_index=True)[1]
-    least, most = (reduce.reduceat(others[order], starts, axis=0) for reduce in (np.minimum, np.maximum))
-    rising, falling = (most[:-1] <= least[1:]).all(axis=0), (least[:-1] >= most[1:]).all(axis=0)
-    return np.flatnonzero(rising | falling).tolist()
 
 
 def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:
