@@ -139,7 +139,7 @@ def quoted_facts():
     from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
     from isinglass.data.column import BLANKS
     from isinglass.data.files import documents
-    from isinglass.data.meaning import grid, guards, rules
+    from isinglass.data.meaning import grid, guards, recognition
     from isinglass.data.parts import backends
     from isinglass.evaluate import elimination, marginals
     from isinglass.evaluate.centrality import MOST_PATHS
@@ -217,8 +217,9 @@ def quoted_facts():
     assert default_limit(1, documents.LARGEST) == 256 * 2**20
     assert default_limit(10**8, documents.LARGEST) == 25 * 10**8
     yield "tables.md", "may expand to 25 times its size or to 256 MiB"
-    yield "tables.md", f"at most {MAX_CATEGORIES} categories and, from {word(rules.CATEGORIES_TO_CHECK)} categories on"
-    yield "tables.md", f"ordered columns whose values are {guards.MANY_LEVELS} or more steps apart"
+    fewest = word(recognition.CATEGORIES_TO_CHECK)
+    yield "tables.md", f"at most {MAX_CATEGORIES} categories and, from {fewest} categories on"
+    yield "tables.md", f"ordered columns whose values are {recognition.MANY_LEVELS} or more steps apart"
     yield "tables.md", f"categories with fewer than {word(guards.FEW_ROWS)} rows"
     yield "tables.md", f"at least {word(int(guards.MEAN_COUNT))} times the number of rows"
     assert guards.SUM_RATIO == 2.0
@@ -231,7 +232,7 @@ def quoted_facts():
         "continuous.md",
         f"at most {word(grid.DECIMALS)} decimals are kept as they are if the grid has at most {grid.MOST_KEPT}",
     )
-    yield "continuous.md", f"more than {guards.MANY_LEVELS} different values"
+    yield "continuous.md", f"more than {recognition.MANY_LEVELS} different values"
     yield "continuous.md", f"(skewness beyond {guards.SKEWNESS:g})"
     yield "covariates.md", f"up to {grid.FINE_STEPS} steps instead of {grid.LEAST_STEPS} to {grid.MOST_STEPS}"
     yield (
