@@ -63,7 +63,7 @@ function showMissing() {
 const CHECKED = {
   means: ["Columns", "Shares of ones in single columns."],
   pairs: ["Pairs", "Shares of rows in which two columns are both 1."],
-  triples: ["Triples", "Shares of rows in which three columns are all 1, for a sample of triples."],
+  triples: ["Triples", "Shares of rows in which three columns are all 1, for all triples or, of many, a sample."],
   counts: ["Ones per row", "Shares of rows with at least k ones, for each k."],
 };
 
