@@ -18,7 +18,10 @@ from isinglass import conditionals
 from isinglass.arrays import Arrays, Bytes, FloatArray, Frozen, Mask, read_only
 from isinglass.couplings import check_vector, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import Table, TableLike, as_table
-from isinglass.errors import DataError, MeaningWarning, plural, suppress_warnings
+from isinglass.data.containers import as_frame
+from isinglass.data.parts.blocks import is_in_parts
+from isinglass.data.parts.parted_table import is_read
+from isinglass.errors import DataError, MeaningWarning, listed, plural, setting, suppress_warnings
 from isinglass.pairs import coordinate_matrix, pair_keys, pairs_of, symmetric_matrix, values_at
 from isinglass.text_tables import Columns
 from isinglass.variables import Variables
@@ -537,7 +540,22 @@ def fit_of(source: NetworkLike) -> Any:  # Any: a Fit, which is defined in a lay
 def read_for(network: NetworkLike, X: TableLike) -> Table:
     """Return a table of the columns of a network; a fit, or an estimator that has one, reads it as that of the fit."""
     fit = fit_of(network)
-    return as_network(network).table(X if fit is None else fit.read(X))
+    return as_network(network).table(as_cells(X, as_network(network).variables) if fit is None else fit.read(X))
+
+
+def as_cells(X: TableLike, variables: Variables) -> TableLike:
+    """Return cells as they are; refuse an array that may hold values of categories, or the numbers of these."""
+    if variables.is_binary or is_read(X) or is_in_parts(X) or as_frame(X) is not None:
+        return X
+    for column, values in enumerate(variables.categories):
+        if values != tuple(range(len(values))) and any(isinstance(value, int | float) for value in values):
+            raise DataError(
+                f"{setting('X')} must be a data frame or a Table: an array may hold the values of column "
+                f"{variables.called(column)}, {listed([repr(value) for value in values])}, or the numbers of its "
+                "categories. Pass a data frame with the names of the network, which holds values, or network.table(X), "
+                "which takes numbers of categories."
+            )
+    return X
 
 
 def strongest_first(values: FloatArray) -> NDArray[np.intp]:

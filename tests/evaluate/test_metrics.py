@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networks import make_network
 
-from isinglass import Fixed, IsingLasso, Method, ising_path
+from isinglass import Fixed, IsingLasso, Method, ising_path, refit
 from isinglass.data import Table
 from isinglass.errors import DataError
 from isinglass.metrics import (
     EdgeConfusion,
+    check_model,
     edge_confusion,
+    log_likelihood,
     node_table,
     relative_difference,
     roc_curve,
@@ -338,9 +340,16 @@ def test_a_frame_is_read_as_that_of_the_fit():
     answers = 1 + np.digitize(trait[:, None] + noise, [-1, 0, 1, 2])
     frame = pd.DataFrame(answers, columns=["a", "b", "c"])  # answers 1 to 5 are the categories 0 to 4
     net = IsingLasso(0.05, kinds="ordinal").fit(frame)
-    expected = node_table(answers - 1, net.network_)
+    expected = node_table(net.network_.table(answers - 1), net.network_)
     for fitted in (net, net.fit_):
         np.testing.assert_array_equal(node_table(frame, fitted).accuracy, expected.accuracy)
+    few, network = frame.clip(upper=4), net.network_
+    for measure in (log_likelihood, node_table, check_model, lambda X, _: refit(X, net.fit_.solution)):
+        measure(few, network)
+        with pytest.raises(
+            DataError, match="an array may hold the values of column 'a', 1, 2, 3, 4, 5, or the numbers"
+        ):
+            measure(few.to_numpy(), network)
     words = IsingLasso(0.05, encode="auto").fit(frame > 3)
     agree = pd.DataFrame(np.where(frame > 3, "yes", "no"), columns=frame.columns)
     spoken = IsingLasso(0.05, encode={"no": 0, "yes": 1}).fit(agree)

@@ -49,7 +49,7 @@ def check_model(
     Parameters
     ----------
     table : table
-        Rows of the columns of the network, without missing cells: rows of 0 and 1, category numbers, a frame whose
+        Rows of the columns of the network, without missing cells: rows of 0 and 1, or of 0, 1, 2, …, a frame whose
         columns are found by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the
         fit; categories that do not occur in that one are not simulated.
     network : Network, Solution, Fit, fitted estimator or matrix

@@ -140,8 +140,8 @@ def log_likelihood(
 ) -> float:
     """Return the mean log P(x) per row, in nats; for columns with categories, P is the probability of the categories.
 
-    ``X`` is a table of the columns of the network: rows of 0 and 1, category numbers, a frame whose columns are found
-    by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the fit.
+    ``X`` is a table of the columns of the network: rows of 0 and 1, or of categories that are 0, 1, 2, …, a frame whose
+    columns are found by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the fit.
     ``sample_weight`` is by default that of a `Table`, if it has one. ``partition`` is what `log_partition` returned; by
     default its default, which a network computes once.
 

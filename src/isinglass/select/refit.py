@@ -24,7 +24,7 @@ from isinglass.errors import (
 )
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
-from isinglass.network import HasFittedNetwork, HasNetwork, Network, fit_of
+from isinglass.network import HasFittedNetwork, HasNetwork, Network, as_cells, fit_of
 from isinglass.pairs import pair_keys, values_at
 from isinglass.results import Solution, solution_of
 from isinglass.select.derivatives import Support, pair_units
@@ -147,7 +147,8 @@ def refit(
     if found is None:
         raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
     if fit is None:
-        read = as_table(X, sample_weight, variables=found.network.variables)
+        variables = found.network.variables
+        read = as_table(as_cells(X, variables), sample_weight, variables=variables)
     else:
         read = fit.read(X, sample_weight=sample_weight)
     solution, table = found, observed(read, "Standard errors").counted()
