@@ -181,6 +181,10 @@ def test_trailing_delimiters():
         ("a,who\n1,x\n0,y\n0,z\n", None),  # only the first column is looked at
         ("who\nx\ny\nz\n", None),  # nothing would be left
         ("a b\nr1 0 1\nr2 1 1\n", 0),
+        ("price,a\n1.5,1\n2.7,0\n>10,1\n", None),  # numbers, one of which cannot be read
+        ("end,a\n7,1\n9,0\ninf,1\n", None),
+        ('price,a\n"1,243",1\n"2,100",0\n"3,917",1\n', None),
+        ("who,a\n7,1\nx,0\ny,1\n", 0),
     ],
 )
 def test_row_names(text, found):

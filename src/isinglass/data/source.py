@@ -17,7 +17,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
 from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, Layout
 from isinglass.data.meaning.guards import advise_missing, remark_decimals, remark_identifier
-from isinglass.data.meaning.values import Value, is_number, read_word, show_value, spell_out
+from isinglass.data.meaning.values import THOUSANDS, Value, is_number, read_word, show_value, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
@@ -237,9 +237,9 @@ class Source:
     def find_id_column(self, *, numbers_are_data: bool) -> int | None:
         """Tell whether the first column names the rows.
 
-        It does if its header says so, or if it has more than two values, all different and none missing, that are text,
-        or whole numbers in ascending order; numbers only if they cannot be data. A column that the file itself declares
-        comes first.
+        It does if its header says so, or if it has more than two values, all different and none missing, and more than
+        half of them are text other than thousands such as 1,200, or all are whole numbers in ascending order; numbers
+        only if they cannot be data. A column that the file itself declares comes first.
         """
         if self.shape[1] < 2:
             return None
@@ -251,7 +251,8 @@ class Source:
         if n_rows < 3 or len(column.distinct) < n_rows:  # the same value in two rows, or a missing one
             return None
         values = column.entries.tolist()
-        if any(isinstance(value, str) for value in values):
+        n_texts = sum(isinstance(value, str) and not THOUSANDS.fullmatch(value) for value in values)
+        if 2 * n_texts > n_rows:  # fewer, beside numbers, are values that cannot be read
             return 0
         whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
         ascending = whole and all(before < after for before, after in pairwise(values))
