@@ -202,9 +202,9 @@ class Steps(_Rule):
     bounds: tuple[float, ...]  # between two steps, ascending; a number on one belongs to the step above
     values: tuple[float, ...]  # the middle of each step
     scores: tuple[float, ...]  # of each step, in standard deviations of the column that the grid was made for
-    means: tuple[float, ...]  # of the numbers in each step of that column, with the weights of the rows
-    quartiles: tuple[tuple[float, ...], ...]  # of these numbers: smallest, three quartiles, largest
-    ends: tuple[float, float] = (-math.inf, math.inf)  # where the first step begins and the last one ends
+    means: tuple[float, ...]  # of its numbers in each step, cut off at the ends, with the weights of the rows
+    quartiles: tuple[tuple[float, ...], ...]  # of its numbers in each step: smallest, three quartiles, largest
+    ends: tuple[float, float] = (-math.inf, math.inf)  # of the grid; of normal scores, quantiles of the numbers
     beyond: tuple[int, int] = (0, 0)  # rows below and above the ends, of that column
     is_normal: bool = False  # whether the scores are normal ones: quantiles of the ranks
 

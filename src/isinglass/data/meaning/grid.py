@@ -48,7 +48,7 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
     It reaches from the 0.5 % quantile to the 99.5 % quantile, or to the extreme numbers if they are within one step.
     Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end to
     the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be, to the
-    smallest and the largest number unless steps would be wide. Weights only matter for the numbers within a step.
+    smallest and the largest number unless steps would be wide. Weights affect only the means and quartiles of steps.
 
     Examples
     --------
@@ -61,23 +61,23 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
     most, most_kept = (FINE_STEPS, FINE_STEPS) if is_fine else (n_steps(len(ordered)), MOST_KEPT)
     low, high = _ends(ordered, most, is_fine=is_fine)
     if unit is None:
-        edges, values, spread = _split_evenly(low, high, most)
+        edges, values = _split_evenly(low, high, most)
     else:
         if (ordered[-1] - ordered[0]) / unit < most_kept or high - low < 2 * unit:
             low, high = float(ordered[0]), float(ordered[-1])
-        edges, values, spread = _group_multiples(low, high, unit, most, most_kept)
+        edges, values = _group_multiples(low, high, unit, most, most_kept)
     codes = np.searchsorted(edges[1:-1], ordered, side="right")
     sd = float(codes.std())
     whole = all(float(value).is_integer() for value in values)
-    evenly = values[:, None] + spread * np.linspace(-0.5, 0.5, 5)
-    means, quartiles = _describe(ordered, weight, codes, evenly)
+    ends = (float(edges[0]), float(edges[-1]))
+    means, quartiles = _describe(ordered, weight, codes, values, ends)
     return Steps(
         bounds=tuple(edges[1:-1].tolist()),
         values=tuple(int(value) if whole else float(value) for value in values),
         scores=tuple(k / sd for k in range(len(values))),
         means=means,
         quartiles=quartiles,
-        ends=(float(edges[0]), float(edges[-1])),
+        ends=ends,
         beyond=(int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())),
     )
 
@@ -99,18 +99,18 @@ def _ends(ordered: FloatArray, n_steps: int, *, is_fine: bool) -> tuple[float, f
     return (least if low - least < near else low), (most if most - high < near else high)
 
 
-def _split_evenly(low: float, high: float, n_steps: int) -> tuple[FloatArray, FloatArray, float]:
-    """Return the edges and the middles of equal steps, and how far apart their numbers can be."""
+def _split_evenly(low: float, high: float, n_steps: int) -> tuple[FloatArray, FloatArray]:
+    """Return the edges and the middles of equal steps."""
     width = (high - low) / n_steps
     steps = np.arange(n_steps + 1, dtype=np.float64)
     edges = low + width * steps
     edges[-1] = high  # rounding must not leave the largest number outside
-    return edges, low + width / 2 + width * steps[:-1], width
+    return edges, low + width / 2 + width * steps[:-1]
 
 
 def _group_multiples(
     low: float, high: float, unit: float, n_steps: int, most_kept: int
-) -> tuple[FloatArray, FloatArray, float]:
+) -> tuple[FloatArray, FloatArray]:
     """Return the same of steps that have the same number of multiples of a unit."""
     count = round((high - low) / unit) + 1
     each = 1 if count <= most_kept else math.ceil(count / n_steps)
@@ -119,7 +119,7 @@ def _group_multiples(
     tidy = np.round(values, DECIMALS + 1)  # unless the first number has more decimals than the distances
     rounding = 8.0 * np.finfo(np.float64).eps * np.abs(values).max()
     values = tidy if np.abs(tidy - values).max() <= rounding else values
-    return low - unit / 2 + width * steps, values, (each - 1) * unit
+    return low - unit / 2 + width * steps, values
 
 
 def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps:
@@ -153,38 +153,41 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
     ordered, weight = _sort(numbers, weight)
     codes = np.searchsorted(points[firsts], of_rows)
     medians = [float(np.median(ordered[codes == k])) for k in range(len(firsts))]
-    means_of_steps, quartiles = _describe(ordered, weight, codes, np.empty((len(firsts), 5)))
+    ends = _ends(ordered, len(firsts), is_fine=False)
+    means_of_steps, quartiles = _describe(ordered, weight, codes, np.array(medians), ends)
     return Steps(
         bounds=tuple(float(distinct[k - 1] / 2 + distinct[k] / 2) for k in firsts[1:]),
         values=tuple(medians),
         scores=tuple((points[firsts] / sd).tolist()),
         means=means_of_steps,
         quartiles=quartiles,
-        ends=(float(distinct[0]), float(distinct[-1])),
+        ends=ends,
         is_normal=True,
     )
 
 
 def _describe(
-    ordered: FloatArray, weight: FloatArray, codes: NDArray[np.intp], evenly: FloatArray
+    ordered: FloatArray, weight: FloatArray, codes: NDArray[np.intp], values: FloatArray, ends: tuple[float, float]
 ) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
     """Return the weighted mean of the numbers in every step, and their smallest, quartiles and largest.
 
-    ``evenly`` has these five numbers for steps without a number. Where no row of a step has a weight, all have the
-    same.
+    Means take a number beyond the ``ends`` for the end: a typing error would otherwise dominate every prediction that
+    gives its step a little probability. They stay among the numbers of the step. The value of a step stands for its
+    numbers if it has none. Where no row of a step has a weight, all have the same.
     """
-    q = len(evenly)
+    q = len(values)
     weight = np.where(np.bincount(codes, weight, q)[codes] > 0.0, weight, 1.0)
-    starts, ends = np.searchsorted(codes, np.arange(q)), np.searchsorted(codes, np.arange(q), side="right")
+    starts, stops = np.searchsorted(codes, np.arange(q)), np.searchsorted(codes, np.arange(q), side="right")
     total = np.concatenate([[0.0], np.cumsum(weight)])
-    below = total[starts, None] + (total[ends] - total[starts])[:, None] * np.linspace(0.0, 1.0, 5)
+    below = total[starts, None] + (total[stops] - total[starts])[:, None] * np.linspace(0.0, 1.0, 5)
     places = np.searchsorted(total[1:], below)  # the first number with so much weight up to it
-    last = np.maximum(ends - 1, 0)[:, None]
-    there = ends > starts
-    quartiles = np.where(there[:, None], ordered[np.clip(places, np.minimum(starts[:, None], last), last)], evenly)
+    last = np.maximum(stops - 1, 0)[:, None]
+    there = (stops > starts)[:, None]
+    found = ordered[np.clip(places, np.minimum(starts[:, None], last), last)]
+    quartiles = np.where(there, found, values[:, None])
     middle = ordered[len(ordered) // 2]  # sums of differences lose fewer digits
-    sums, sizes = np.bincount(codes, weight * (ordered - middle), q), np.bincount(codes, weight, q)
-    means = np.where(there, middle + sums / np.where(there, sizes, 1.0), evenly[:, 2])
+    sums, sizes = np.bincount(codes, weight * (np.clip(ordered, *ends) - middle), q), np.bincount(codes, weight, q)
+    means = np.where(there[:, 0], middle + sums / np.where(there[:, 0], sizes, 1.0), values)
     means = np.clip(means, quartiles[:, 0], quartiles[:, -1])
     return tuple(means.tolist()), tuple(map(tuple, quartiles.tolist()))
 
