@@ -2,6 +2,7 @@ import io
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,3 +145,17 @@ def test_a_header_is_one_whatever_words_are_below(header):
     table = read_table(io.StringIO("\n".join([header, *rows])), guess=True)
     assert len(table) == 12
     assert set(table.names) <= set(header.split(","))
+
+
+def test_the_numbered_header_of_pandas():
+    numbers = np.random.default_rng(0).normal(size=(60, 5)).round(3)
+    table = read_table(io.StringIO(pd.DataFrame(numbers).to_csv(index=False)), kinds="continuous")
+    assert (len(table), table.names, table.detected["header"]) == (60, ("0", "1", "2", "3", "4"), "first line")
+    answers = "0,1,2,3\n" + "0,1,2,3\n3,2,1,0\n1,1,0,2\n" * 9
+    assert len(read_table(io.StringIO(answers), kinds="ordinal", id_column=None)) == 28  # such rows occur
+
+
+def test_a_row_of_texts_and_decimals_is_not_a_header():
+    rows = [f"{k % 3},school {k},{k}.25,{k * k}" for k in range(1, 30)]
+    table = read_table(io.StringIO("\n".join(rows)), guess=True)
+    assert (len(table), table.detected["header"]) == (29, "none")

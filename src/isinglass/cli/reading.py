@@ -28,6 +28,7 @@ _DETECTED = {
     "decimal": "decimals after",
     "comments": "lines left out:",
     "sheet": "sheet",
+    "header": "header",
     "id_column": "row labels from",
 }
 """What was found out about a file, in words."""
@@ -92,7 +93,7 @@ class Reading:
         return [
             f"{words} {found[name]!r}"
             for name, words in _DETECTED.items()
-            if name in found and name not in self.said and found[name] != "comma"
+            if name in found and name not in self.said and found[name] not in ("comma", "first line")
         ]
 
     def describe(self, data: Table, table: str, kept: str = "imputed") -> str:

@@ -54,7 +54,7 @@ class Table:
         Columns of the source that are not variables and were kept as they are, such as the group of each row; None
         where a cell is missing.
     detected : mapping of str to str
-        What `read_table` found out about the file: its delimiter, decimal comma, sheet, and the column of row names.
+        What `read_table` found out about the file: delimiter, decimal comma, sheet, header, and column of row names.
     n_missing : int
         Missing cells of the source.
     n_dropped : int

@@ -104,13 +104,18 @@ def lay_out(
 
 
 def _has_header(records: Records, memory: Mapping[str, Value], missing: Collection[Value]) -> bool:
-    """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
+    """Tell whether the first record names the columns. The first rule that applies decides.
 
-    It does if its first field is a name for row names, such as "id"; if more than half of its texts stand above columns
-    of numbers; if more than half of them occur nowhere below, row names apart; or, if it has no text, if it holds a
-    number other than 0 and 1 while everything below is 0, 1 or missing, or if it holds numbers in equal steps, such as
-    years, beside a text or nothing, and most of them do not occur below. Of a record that is empty but for its first
-    field, that field decides: a text is a name, unless there is text below it as well, which would be row names.
+    - It has one field less than the others: it does.
+    - Its first field is a name for row names, such as "id": it does.
+    - Its fields are 0, 1, 2, 3 and so on: unless each of them occurs below.
+    - It has a text and a number with decimals: it does not.
+    - It has texts: if more than half of them stand above columns of numbers, or more than half occur nowhere below. The
+      first column is left aside, it may hold row names.
+    - All its fields are different words for a missing cell: unless one of them occurs below.
+    - All its fields but the first are empty: if the first is a text and no cell below it is, which would be row names.
+    - It has numbers in equal steps, such as years, beside a text or nothing: if most of them do not occur below.
+    - It has a number other than 0 and 1: if everything below is 0, 1 or missing.
     """
     first, width, n_rows = records.first, len(records.codes), len(records.codes[0]) - 1
     if len(first) < width:
@@ -122,6 +127,10 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
     corner = first[0].strip().casefold()
     if start and corner and corner in ID_NAMES:
         return True
+    if _are_numbered(read):
+        return not all(value in column for value, column in zip(read, below, strict=True))
+    if texts and any(isinstance(value, float) for value in read):
+        return False
     if texts:
         above_numbers = sum(
             isinstance(value, str) and all(cell is None or is_number(cell) for cell in cells)
@@ -140,6 +149,11 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
         return 2 * found < width - 1
     other = any(value is not None and value not in (0, 1) for value in read[start:])
     return other and all(value is None or is_bit(value) for column in below[start:] for value in column)
+
+
+def _are_numbered(values: Sequence[Value | None]) -> bool:
+    """Tell whether these are 0, 1, 2, 3, …, as pandas numbers columns."""
+    return len(values) > 3 and all(type(value) is int and value == k for k, value in enumerate(values))
 
 
 def _are_steps(values: Sequence[Value | None]) -> bool:

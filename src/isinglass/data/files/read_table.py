@@ -206,6 +206,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
         warn(MeaningWarning(text + remark_decimals(thousands)))
     detected |= {"decimal": found} if found == "," else {}
     raw = lay_out(records, header, found, missing, () if coding is None else coding.called)
+    detected["header"] = "first line" if raw.layout.has_header else "none"
     return replace(raw, detected=detected, described=wording, layout=replace(raw.layout, delimiter=separator))
 
 
