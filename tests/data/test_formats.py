@@ -289,7 +289,7 @@ def test_a_spreadsheet_is_read_like_text():
         [[1, 1], [0, 0], [1, 0]],
     )
     assert table.sample_weight.tolist() == [1.5, 2, 0.5]
-    assert table.detected == {"sheet": "first", "id_column": "who"}
+    assert table.detected == {"sheet": "first", "header": "first line", "id_column": "who"}
     for sheet in ("second", 1):
         assert read_table(io.BytesIO(data), sheet=sheet).codes.tolist() == [[0, 1], [1, 0]]
     with pytest.raises(DataError, match=r"sheet must be a sheet of the file; got 'x'. The file has 'first', 'second'"):
@@ -374,3 +374,15 @@ def test_numbers_of_a_sheet_stay_numbers_beside_texts_with_a_decimal_comma(tmp_p
     pd.DataFrame(rows, columns=list("abc")).to_excel(path, index=False)
     table = read_table(path, kinds="ordinal", decimal=decimal)
     assert set(table.variables.categories) == {tuple(k + 0.5 for k in range(1, 9))}
+
+
+def test_labels_of_text_codes_have_no_order(tmp_path):
+    frame = pd.DataFrame({"state": ["NY", "CA", "TX"] * 20, "mood": [1.0, 2.0, 3.0] * 20, "b": [0.0, 1.0] * 30})
+    labels = {
+        "state": {"NY": "New York", "CA": "California", "TX": "Texas"},
+        "mood": {1: "low", 2: "middle", 3: "high"},
+    }
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels=labels)
+    table = read_table(tmp_path / "t.sav", guess=True)
+    assert table.variables.kinds == ("nominal", "ordinal", "binary")
+    assert set(table.variables.categories[0]) == {"New York", "California", "Texas"}

@@ -91,7 +91,8 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
         elif not (spec.is_meant or clear or all(map(is_bit, values))):
             column = spec.column
             n_missing = sum(cell is None for cell in column.entries.tolist())
-            guess = _guess(values, column.categories is not None, spec.source.shape[0])
+            has_order = column.categories is not None and not any(isinstance(code, str) for code in spec.answers or ())
+            guess = _guess(values, has_order, spec.source.shape[0])
             if guess[0] == "continuous" and is_identifier(spec.label):
                 guess = None, "identifier?"
             guesses[spec.label] = Guess(j, *guess, tuple(values), n_missing)
@@ -121,7 +122,7 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     return guesses
 
 
-def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
+def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | None, str]:
     """Return what a column of these values is taken for, and if it is left out, why."""
     try:
         numbers = all(is_number(value) and math.isfinite(value) for value in values)
@@ -151,4 +152,4 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
         return None, "dates"
     if len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows:
         return None, "too many values"
-    return "ordinal" if is_labeled and len(values) > 2 else "nominal", ""
+    return "ordinal" if has_order and len(values) > 2 else "nominal", ""
