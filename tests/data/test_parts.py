@@ -238,6 +238,7 @@ def test_what_needs_rows_in_memory_refuses_parts():
 
 def test_a_host_says_where_parts_are():
     assert repr(read_parts(cut(X))) == "PartedTable(60 rows × 5 columns in 3 parts, in this process)"
+    assert "in 1 part," in repr(read_parts([X]))
     assert isinstance(backends.find_backend([], False), Here)
 
 

@@ -57,7 +57,7 @@ class ValueOptions:
 
     @property
     def about_columns(self) -> bool:
-        """Whether anything is stated about columns and their values, except what becomes of missing cells."""
+        """Whether anything is stated about columns and their values, apart from the treatment of missing cells."""
         optional = (self.kinds, self.scores, self.encode, self.binarize, self.names)
         flags = (self.combine_indicators, self.na_values, self.covariates, self.reverse, self.guess)
         return any(each is not None for each in optional) or any(map(bool, flags))

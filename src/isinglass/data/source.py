@@ -47,7 +47,7 @@ class Source:
     detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
     weight: FloatArray | None = None  # of its rows
-    apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are no variables, such as groups
+    apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are not variables, such as groups
 
     def of_file(self, **facts: Any) -> Source:  # Any: fields of the record
         """Return the table as that of a file, whose rows and columns are counted from 1."""
@@ -272,7 +272,7 @@ class Source:
 
     @property
     def blank_labels(self) -> NDArray[np.intp]:
-        """How many labels every row lacks, of the columns that are no variables."""
+        """How many labels every row lacks, of the columns that are not variables."""
         blank = [entries == None for entries in self.apart.values()]  # noqa: E711 - of each entry
         return np.sum(blank, axis=0, dtype=np.intp) if blank else np.zeros(self.shape[0], dtype=np.intp)
 
@@ -293,9 +293,8 @@ class Source:
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
         names = self.names
-        facts: dict[str, Any] = {
-            **{"detected": self.detected, "layout": self.layout, "names": self.row_names, "row_names": names},
-        }
+        facts: dict[str, Any] = {"detected": self.detected, "layout": self.layout}
+        facts |= {"names": self.row_names, "row_names": names}
         if names is not None:
             facts["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:

@@ -23,7 +23,7 @@ from isinglass.storage import default_limit
 _CHUNK = 2**20
 _NOT_BLANK = re.compile(rb"\S")
 LARGEST = 2**32
-"""Bytes, unless the user says otherwise."""
+"""Default limit in bytes."""
 BYTES_OF_TEXT = {"rows of text": 80, "cells of text": 8, "different words": 160}
 """What text costs beside its own length, about; words are counted once for each column."""
 _COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {

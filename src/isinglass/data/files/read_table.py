@@ -69,8 +69,9 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
     header : bool or "auto", default="auto"
         Whether the first line of a text names the columns.
     id_column : str, int, None or "auto", default="auto"
-        Column with row labels, which is not part of the table; None if there is none. "auto" decides whether the first
-        column is one, unless another argument names that column.
+        Column with row labels, which is not part of the table; None if there is none. "auto": the first column, if it
+        is called id, index or the like, or has a different text or an ascending whole number in every row, unless
+        another argument names that column.
     transpose : bool, default=False
         Set this if the file has one line per variable: rows and columns are exchanged, with their names, before the
         options below apply.

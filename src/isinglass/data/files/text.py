@@ -31,7 +31,7 @@ _SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
 _HEADER_BYTES = 1 << 20  # that the wording of many questions may take
 _PIECE, LONGEST_LINE = 2**20, 2**26
 _SHORT = 2**16
-"""Bytes of a line that can be split whatever it holds."""
+"""Lines up to this length in bytes are split without a check."""
 FEW_LINES = 1000
 """Below this number the csv module is faster than pyarrow, which takes 40 ms to load and 0.1 ms for each column."""
 _BLOCK, _WIDEST_BLOCK, _BYTES_PER_COLUMN = 2**20, 2**25, 2**11

@@ -1,7 +1,7 @@
 """A table in parts: blocks of rows that share one coding, each kept where it is worked on.
 
 Every quantity of the estimates is a sum over rows. A table is asked for such sums; one in parts gives them in the
-order of its parts: the same bits whoever computed them.
+order of its parts: bit-identical whichever process computes them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blo
 from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
 from isinglass.data.weights import WeightSums, check_weight_kind
-from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, suppress_warnings
+from isinglass.errors import ArgumentError, DataError, MeaningWarning, plural, setting, suppress_warnings
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
@@ -159,7 +159,8 @@ class PartedTable:
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.shape
-        return f"PartedTable({n_rows} rows × {n_columns} columns in {len(self.sizes)} parts, {self.backend!r})"
+        parts = plural(len(self.sizes), "part")
+        return f"PartedTable({n_rows} rows × {n_columns} columns in {parts}, {self.backend!r})"
 
     def take(self, columns: NDArray[np.intp]) -> PartedTable:
         """Return some of the columns."""
