@@ -521,3 +521,10 @@ def test_numbers_of_single_precision_are_those_of_their_spelling_as_objects():
         for dtype in (np.float32, object)
     )
     assert typed.variables.categories == objects.variables.categories == ((0.1, 0.7, 1.3, 2.9),)
+
+
+def test_the_coding_of_a_comma_file_reads_decimal_commas_of_a_semicolon_file():
+    frame = pd.DataFrame({"a": np.arange(40) / 8, "b": np.arange(40) % 2})
+    table = read_table(io.StringIO(frame.to_csv(index=False)), kinds={"a": "continuous"})
+    again = read_table(io.StringIO(frame.to_csv(index=False, sep=";", decimal=",")), encode=table.coding)
+    assert np.array_equal(again.codes, table.codes)

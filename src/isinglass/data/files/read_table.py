@@ -199,7 +199,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
         records = read_records(data, separator, limits)
         detected["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == separator), separator)
         detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
-        known = "." if separator == "," else layout.decimal if layout.delimiter else None
+        known = "." if separator == "," else layout.decimal if layout.delimiter not in (None, ",") else None
         decimal = decimal or known
     found, thousands = find_decimal(records.words, missing) if decimal is None else (decimal, [])
     if thousands:
