@@ -62,10 +62,11 @@ def run_cell(cell: Cell) -> list[Row]:
 def count_edges(network: Solution, senate: Senate109) -> list[Row]:
     """Return the numbers of edges and of positive ones, and how many pairs are joined by a positive one."""
     both = list(zip(senate.parties, senate.states, strict=True))
-    groups = dict(zip(JOINED, ([0] * network.n_features, senate.parties, senate.states, both), strict=True))
+    p = network.network.n_features
+    groups = dict(zip(JOINED, ([0] * p, senate.parties, senate.states, both), strict=True))
     found = {name: mixing_by_group(network, labels) for name, labels in groups.items()}
     return [
-        {"what": "edges", "value": network.n_edges, "of": network.n_features * (network.n_features - 1) // 2},
+        {"what": "edges", "value": network.n_edges, "of": p * (p - 1) // 2},
         {"what": "positive edges", "value": int((network.edge_values > 0).sum()), "of": network.n_edges},
         *({"what": f"{name} joined", "value": m.n_within, "of": m.n_pairs_within} for name, m in found.items()),
     ]

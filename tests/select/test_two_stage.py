@@ -604,24 +604,3 @@ def test_the_exact_likelihood_pays_once_for_an_edge():
     assert found.evidence.values[found.index] == pytest.approx(price * network.n_edges - 2 * log_likelihood, rel=1e-9)
     joint = Method("joint", TwoStage(keep=0)).choose(table).solution
     assert found.solution.edge_index.tolist() == joint.edge_index.tolist()
-
-
-@pytest.mark.parametrize("kind", ["binary", "ordinal"])
-def test_a_search_near_an_earlier_choice_finds_what_the_whole_search_finds(kind):
-    """Also where the earlier penalties are twice as large; where there was no edge, the whole path is searched."""
-    table = as_table(X) if kind == "binary" else make_table(X[:, :4] + X[:, 4:], "ordinal")
-    method = Method(selector=TwoStage(keep=0.0))
-    whole = method.choose(table)
-    for found in (method.choose(table[:1200]), method.choose(table[:300])):
-        near = method.choose(table, warm_start=replace(found.warm_start, near=found))
-        for one, two in zip(near.stages, whole.stages, strict=True):
-            assert one.solution.alpha == pytest.approx(two.solution.alpha, rel=1e-3)
-        np.testing.assert_array_equal(near.solution.edge_index, whole.solution.edge_index)
-        np.testing.assert_allclose(near.solution.edge_values, whole.solution.edge_values, atol=1e-4)
-        assert near.solution.converged
-        assert len(near.path) < len(whole.path)
-    empty = method.choose(np.random.default_rng(0).integers(0, 2, (60, 8)))
-    assert not empty.solution.n_edges
-    if kind == "binary":
-        again = method.choose(table, warm_start=replace(empty.warm_start, near=empty))
-        np.testing.assert_array_equal(again.path.alphas, whole.path.alphas)

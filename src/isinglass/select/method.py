@@ -177,8 +177,8 @@ class Method(PathSettings):
     ) -> tuple[AnyTable, AnyArray | None, Imputation | None]:
         """Return the table that a network is chosen for, the labels of its rows, and how missing cells were imputed.
 
-        Its weights sum to the number of rows; equal rows of a count are completed one by one. Unless ``quiet``, warns
-        where it is not stated what the weights are.
+        Its weights sum to the number of rows, with sampling weights to the effective one; equal rows of a count are
+        completed one by one. Unless ``quiet``, warns where it is not stated what the weights are.
         """
         table = table.counted(quiet=quiet)
         if table.holes is None:

@@ -14,7 +14,7 @@ from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.results import Solution
+from isinglass.results import Solution, solution_of
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, nearly_free
@@ -102,7 +102,7 @@ class Pooled(Frozen):
 
 
 def pool(
-    imputation: Imputation, solution: Solution, *, random_state: RandomSource = 0, n_threads: int | None = None
+    imputation: Imputation, solution: object, *, random_state: RandomSource = 0, n_threads: int | None = None
 ) -> Pooled:
     """Estimate the couplings of a support without penalty from each completed table, and pool them by Rubin's rules.
 
@@ -114,7 +114,7 @@ def pool(
     ----------
     imputation : Imputation
         What `impute` made of the table.
-    solution : Solution
+    solution : Solution, Fit or fitted estimator
         Only its edges are used.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
@@ -134,18 +134,21 @@ def pool(
     """
     if imputation.n_imputations < 2:
         raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", imputation.n_imputations)
-    index, count = solution.edge_index.copy(), imputation.n_imputations
+    found, count = solution_of(solution), imputation.n_imputations
+    if found is None:
+        raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
+    index = found.edge_index.copy()
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
-            values, errors = free_estimate(imputation.table, solution, n_threads)
-            return Pooled(index, values, errors**2, np.zeros(len(values)), count, solution.network.n_features)
-        work = [(imputation, k, solution, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
+            values, errors = free_estimate(imputation.table, found, n_threads)
+            return Pooled(index, values, errors**2, np.zeros(len(values)), count, found.network.n_features)
+        work = [(imputation, k, found, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
         n_at_once = min(thread_count(n_threads), count)
         estimates = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
     values = np.array([estimate for estimate, _ in estimates])
     squares = np.array([errors**2 for _, errors in estimates])
     spread = values.var(axis=0, ddof=1)
-    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, solution.network.n_features)
+    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, found.network.n_features)
 
 
 def _estimate_again(

@@ -1,4 +1,4 @@
-"""A search of both stages near an earlier choice: that for a sample of a very long table, or for a similar one."""
+"""Very long tables in parts: both stages are searched in a sample of the rows, and then near what that chose."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What the choice for a sample of the rows, or a similar table, implies for all rows: networks at rescaled alphas.
+    """What the choice for a sample of the rows implies for all rows: its networks, at rescaled alphas.
 
     The gradient of a pair without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the
     penalty of stage 2 is divided.
@@ -52,8 +52,8 @@ class Expected:
     reason: Reason  # why the network was chosen
 
     @classmethod
-    def of(cls, choice: TwoStageChoice, share: float = 1.0) -> Expected | None:
-        """Return what is expected from a choice for this share of the rows; None if it has no edges."""
+    def of(cls, choice: TwoStageChoice, share: float) -> Expected | None:
+        """Return what is expected from a sample of this share of the rows; None if it has no edges."""
         if choice.reason == "empty":
             return None
 

@@ -95,7 +95,7 @@ class Rounds:
             self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
             return choice.solution.network
         if model is self.model:
-            self.warm_start = replace(choice.warm_start, near=choice)
+            self.warm_start = choice.warm_start
             try:
                 self.kept = model.at(choice)
             except DataError:  # it has no penalty that could be kept

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from isinglass.select.settings import Alphas, Run, Settings, option, settings
 from isinglass.solve.exact_path import exact_alpha_max, exact_path
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
-
-if TYPE_CHECKING:
-    from isinglass.select.selector import Choice
 
 # The path of every estimator, and the largest alpha of its grid.
 ESTIMATORS: dict[str, tuple[Callable[..., Path], Callable[..., float]]] = {
@@ -128,12 +125,10 @@ class PathSettings(Settings):
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """Networks of a similar table that the solver starts from; what is chosen does not depend on these two."""
+    """Networks of a similar table that the solver starts from; what is chosen does not depend on them."""
 
     solution: Solution
     first: Solution | None = None  # of stage 1, if there are two
-    # The choice of two stages for nearly the same table, near whose penalties they search instead of on the whole path.
-    near: Choice | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,9 +147,6 @@ class TwoStage(Selector):
         """Return the network of both stages."""
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
-        near = None if task.warm_start is None or are_given(self.alphas) else task.warm_start.near
-        if isinstance(near, TwoStageChoice):
-            return self._search(task, Expected.of(near))
         sample = None if are_given(self.alphas) else draw_sample(task, self.n_folds, self.random_state)
         if sample is None:
             return self._search(task)
