@@ -116,7 +116,8 @@ def test_yes_and_no_from_a_file_to_a_network(visit, votes):
     assert page.locator("#rows tr").count() == 5
     assert page.locator("#rows tr").first.locator("td").nth(1).inner_text() == "two values"
     page.uncheck("#use-4")
-    page.wait_for_function("() => document.getElementById('chosen').textContent.includes('4 columns')")
+    assert "4 columns" in page.inner_text("#chosen")  # at once
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--drop eve')")
     command = page.inner_text("#fit pre")
     assert command.startswith("isinglass fit votes.csv --drop eve --encode auto -o votes\n")
     page.click("#python-fit")
@@ -171,7 +172,7 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
     assert "99 missing?" in rows.nth(3).inner_text()
     page.click("#value-3-99")
     page.wait_for_selector("#value-3-99[aria-pressed=true]")
-    assert "99 missing?" not in rows.nth(3).inner_text()
+    page.wait_for_function("() => !document.querySelector('#rows').textContent.includes('99 missing?')")
     assert page.evaluate("() => document.activeElement.id") == "value-3-99"  # the keyboard stays where it was
     page.select_option("#group-column", "4")
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--drop sex')")
@@ -206,6 +207,87 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
     page.wait_for_function(
         "() => [...document.querySelectorAll('#drawn img')].every((image) => image.naturalWidth > 100)"
     )
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    rows = np.random.default_rng(4).integers(1, 7, (200, 4)).tolist()
+    return write_csv(tmp_path_factory.mktemp("ratings") / "ratings.csv", ["ann", "bob", "cyd", "dan"], rows)
+
+
+def codes_of(page):
+    return page.evaluate("() => state.choices.codes")
+
+
+ALL_SIXES = {str(place): ["6"] for place in range(4)}
+PRESSED = "place => document.getElementById(`value-${place}-6`).ariaPressed === 'true'"
+
+
+def test_choices_that_follow_each_other_are_all_kept(visit, ratings):
+    page = visit()
+    give(page, ratings, "quick.csv")
+    page.evaluate("() => [0, 1].forEach((place) => document.getElementById(`value-${place}-6`).click())")
+    page.click("#value-2-6")  # while the table is read again
+    page.click("#value-3-6")
+    page.uncheck("#use-3")
+    fit(page)
+    assert codes_of(page) == ALL_SIXES
+    assert all(page.evaluate(PRESSED, place) for place in range(4))
+    with page.expect_download() as download:
+        page.click("#zip")
+    with zipfile.ZipFile(download.value.path()) as archive:
+        command = archive.read("commands.sh").decode()
+    assert all(f"{name}=6" in command for name in ("ann", "bob", "cyd", "dan"))
+    assert "--drop dan" in command
+    page.wait_for_function("() => !document.querySelector('#busy').textContent")
+    assert page.is_hidden("#stale")
+    page.click("#value-0-6")  # an answer again
+    assert page.get_attribute("#value-0-6", "aria-pressed") == "false"
+    assert page.evaluate("() => document.activeElement.id") == "value-0-6"
+    page.wait_for_function("() => !document.querySelector('#fit pre').textContent.includes('ann=6')")
+
+
+def test_a_state_from_before_a_choice_does_not_undo_it(visit, ratings):
+    page = visit()
+    give(page, ratings, "late.csv")
+    page.evaluate(
+        """async () => {
+          const [real, late] = [fetch, await (await fetch("state/0")).text()];
+          globalThis.late = 3; // answers from now on
+          globalThis.fetch = async (where, ...more) =>
+            where.startsWith("state/") && globalThis.late-- > 0 ? new Response(late) : real(where, ...more);
+        }"""
+    )
+    page.click("#value-0-6")
+    page.wait_for_function("() => globalThis.late < 0")
+    page.click("#value-1-6")
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('bob=6')")
+    assert codes_of(page) == {"0": ["6"], "1": ["6"]}
+
+
+def test_a_button_is_not_replaced_while_it_is_pressed(visit, server, ratings):
+    page = visit()
+    give(page, ratings, "held.csv")
+    page.hover("#value-0-6")
+    page.mouse.down()
+    server.session.choose({"codes": {"1": ["6"]}})  # as another tab does
+    page.wait_for_function("() => state.codes_read[1]")
+    page.mouse.up()
+    page.wait_for_function(PRESSED, arg=0)
+    page.wait_for_function(PRESSED, arg=1)
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('ann=6')")
+    assert codes_of(page) == {"0": ["6"], "1": ["6"]}
+
+
+def test_a_refused_choice_is_taken_back(visit, ratings):
+    page = visit()
+    give(page, ratings, "refused.csv")
+    page.fill("#codes", "a=b")
+    with page.expect_event("console"):  # Chromium says that a request was refused
+        page.press("#codes", "Enter")
+    page.wait_for_selector("#problem", state="visible")
+    page.wait_for_function("() => document.getElementById('codes').value === ''")
+    assert "400" in page.trouble.pop()
 
 
 def test_a_hostile_file_is_text(visit, tmp_path):

@@ -211,10 +211,10 @@ def test_from_a_file_to_files(client, mood):
     assert columns["sad"]["values"] == ["no", "yes"]
     assert columns["sad"]["missing"] == pytest.approx(0.01)
     choices = {**state["choices"], "weights": 0, "missing": "drop"}
-    assert client.post("choose", choices) == (200, {})
+    assert client.post("choose", choices)[0] == 200
     assert "--weights weight" in client.state()["steps"]["fit"]["command"]
     assert client.post("run/bootstrap")[0] == 400  # nothing is fitted yet
-    assert client.post("run/fit") == (200, {})
+    assert client.post("run/fit")[0] == 200
     assert client.post("run/fit")[0] == 400  # once is enough
     state = client.wait(lambda state: "fit" in state["results"])
     assert "Certificate" in dict(state["results"]["fit"]["facts"])
@@ -238,13 +238,24 @@ def test_from_a_file_to_files(client, mood):
 def test_a_choice_that_cannot_be_read_is_undone(client):
     client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
     state = client.wait(lambda state: state["table"])
-    assert client.post("choose", {**state["choices"], "kinds": {"0": "continuous"}}) == (200, {})
+    assert client.post("choose", {"kinds": {"0": "continuous"}})[0] == 200
     state = client.wait(lambda state: state["problem"])
     assert "'a'" in state["problem"]
     assert state["choices"]["kinds"] == {}
-    assert client.post("choose", {**state["choices"], "kinds": {"0": "nominal"}}) == (200, {})
-    state = client.wait(lambda state: state["choices"]["kinds"])
-    assert state["problem"] == ""
+    assert client.post("choose", {"kinds": {"0": "nominal"}})[0] == 200
+    state = client.wait(lambda state: not any(job["state"] in ("waiting", "running") for job in state["jobs"]))
+    assert (state["choices"]["kinds"], state["problem"]) == ({"0": "nominal"}, "")
+
+
+def test_choices_are_added_to_those_for_which_the_table_is_read(client):
+    client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
+    client.wait(lambda state: state["table"])
+    for changes in ({"codes": {"1": ["3"]}}, {"codes": {"1": ["3"], "0": ["z"]}}, {"left_out": [2]}):
+        assert client.post("choose", changes)[0] == 200
+    assert client.state()["choices"]["codes"] == {"0": ["z"], "1": ["3"]}  # read or not
+    assert client.post("run/fit")[0] == 200
+    state = client.wait(lambda state: "fit" in state["results"])
+    assert (state["stale"], state["choices"]["left_out"]) == (False, [2])
 
 
 def test_a_file_that_is_no_table_says_why(client):

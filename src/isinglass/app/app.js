@@ -11,6 +11,11 @@ const WORDS = { fit: "Fitting", report: "Writing the report", bootstrap: "Resamp
 let state = null;
 let language = "command";
 let listed = PAGE;
+let confirmed = null; // the choices that the server told last
+let unanswered = 0; // choices that it has not answered
+let included = 0; // version of the state that has all answered ones
+let pressed = false; // a mouse button or the space bar: drawing now would lose the click
+let posts = Promise.resolve(); // requests that must not overtake each other
 const drawn = {}; // section -> the data that it shows
 const dismissed = new Set(); // numbers of jobs that ended without a result, and were seen
 const told = {}; // number of a job -> its state and when that was announced
@@ -31,11 +36,12 @@ function redraw(name, data, draw, next = null) {
 async function post(where, body = "", headers = { "Content-Type": "application/json" }) {
   try {
     const response = await fetch(where, { method: "POST", body, headers });
-    if (!response.ok) complain((await response.json()).error);
-    return response.ok;
+    const answer = await response.json();
+    if (!response.ok) complain(answer.error);
+    return answer;
   } catch {
     complain("The app does not respond. Check that it is still running in its terminal.");
-    return false;
+    return {};
   }
 }
 
@@ -56,14 +62,27 @@ async function upload(file) {
   await post(`upload/${encodeURIComponent(file.name)}`, file, { "Content-Type": "application/octet-stream" });
 }
 
+/* Show a choice at once, and send it after those before it. A state that was sent without it does not undo it. */
 function choose(changes) {
   state.choices = { ...state.choices, ...changes };
-  post("choose", JSON.stringify(state.choices));
+  unanswered += 1;
+  show();
+  posts = posts.then(() => post("choose", JSON.stringify(changes)));
+  posts.then(({ version }) => {
+    included = version ?? included; // none if it was refused
+    unanswered -= 1;
+    settle();
+  });
+}
+
+function settle() {
+  if (!unanswered && state.version >= included) state.choices = confirmed;
+  show();
 }
 
 function run(job) {
   complain("");
-  post(`run/${job}`);
+  posts = posts.then(() => post(`run/${job}`));
 }
 
 async function follow() {
@@ -72,9 +91,11 @@ async function follow() {
     try {
       const response = await fetch(`state/${since}`);
       if (!response.ok) throw new Error(response.statusText);
-      state = await response.json();
+      const news = await response.json();
+      confirmed = news.choices;
+      state = { ...news, choices: state?.file === news.file ? state.choices : confirmed };
       since = state.version;
-      show();
+      settle();
     } catch (error) {
       if (state && byId("busy").textContent !== "The app has ended.") console.warn(error);
       byId("busy").textContent = "The app has ended.";
@@ -94,6 +115,7 @@ function isOpen(job) {
 /* Showing the state */
 
 function show() {
+  if (pressed || !state) return;
   const { table, choices, results } = state;
   const reading = state.jobs.some((job) => isOpen(job) && !(job.kind in TITLES));
   byId("busy").textContent = reading ? "Reading the table …" : state.jobs.some(isOpen) ? "Working …" : "";
@@ -104,7 +126,7 @@ function show() {
   for (const link of document.querySelectorAll("nav a")) link.hidden = byId(link.hash.slice(1)).hidden;
   if (table) {
     redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${table.n_rows} rows, ${table.columns.length} columns`));
-    redraw("columns", [table, choices, listed, byId("find").value], showColumns);
+    redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
     redraw("settings", [table, choices], showSettings);
     redraw("fit", [table, choices, state.jobs.map((job) => [job.key, job.state])], showFit);
     redraw("code", [state.steps, language], showCode);
@@ -138,11 +160,11 @@ function makeRow(column, place, choices) {
   const out = choices.left_out.includes(place);
   const use = make("input", {
     type: "checkbox", id: `use-${place}`, checked: !out && !role, disabled: role !== null, "aria-label": `Use ${column.name}`,
-    onchange: (event) => choose({ covariates: choices.covariates.filter((one) => one !== place), left_out: event.target.checked ? choices.left_out.filter((one) => one !== place) : [...choices.left_out, place] }),
+    onchange: (event) => choose({ covariates: state.choices.covariates.filter((one) => one !== place), left_out: event.target.checked ? state.choices.left_out.filter((one) => one !== place) : [...state.choices.left_out, place] }),
   });
   const adjust = make("input", {
     type: "checkbox", id: `adjust-${place}`, checked: choices.covariates.includes(place) && !out && !role, disabled: out || role !== null,
-    onchange: (event) => choose({ covariates: event.target.checked ? [...choices.covariates, place] : choices.covariates.filter((one) => one !== place) }),
+    onchange: (event) => choose({ covariates: event.target.checked ? [...state.choices.covariates, place] : state.choices.covariates.filter((one) => one !== place) }),
   });
   const row = make("tr", { class: out || role ? "out" : "" }, [
     make("td", {}, [use]),
@@ -171,26 +193,27 @@ function makeKind(column, place, choices) {
   );
   if (column.kind === null) options.unshift(make("option", { value: "", text: "left out", selected: !choices.kinds[place] }));
   const change = (event) => {
-    const kinds = { ...choices.kinds, [place]: event.target.value };
+    const kinds = { ...state.choices.kinds, [place]: event.target.value };
     if (!event.target.value) delete kinds[place];
-    choose({ kinds, left_out: event.target.value ? choices.left_out.filter((one) => one !== place) : choices.left_out });
+    choose({ kinds, left_out: event.target.value ? state.choices.left_out.filter((one) => one !== place) : state.choices.left_out });
   };
   return [make("select", { id: `kind-${place}`, "aria-label": `Kind of ${column.name}`, onchange: change }, options), ...guess];
 }
 
 function makeValues(column, place, choices) {
   const codes = choices.codes[place] ?? [];
-  const gone = codes.map((code) => makeValue(code, true, column, place, choices));
-  const values = column.values.filter((value) => !codes.includes(value));
+  const named = [...new Set([...(state.codes_read[place] ?? []), ...codes])]; // missing now, or when the table was read
+  const gone = named.map((code) => makeValue(code, codes.includes(code), column, place));
+  const values = column.values.filter((value) => !named.includes(value));
   if (column.kind === "continuous") return [`${column.range.join(" … ")} (${column.n_values} steps) `, ...gone];
   if (column.n_values > 12) return [`${values.slice(0, 3).join(", ")} … ${values.at(-1)} (${column.n_values}) `, ...gone];
-  return [...values.map((value) => makeValue(value, false, column, place, choices)), ...gone];
+  return [...values.map((value) => makeValue(value, false, column, place)), ...gone];
 }
 
-function makeValue(value, gone, column, place, choices) {
+function makeValue(value, gone, column, place) {
   const toggle = () => {
-    const codes = (choices.codes[place] ?? []).filter((one) => one !== value);
-    choose({ codes: { ...choices.codes, [place]: gone ? codes : [...codes, value] } });
+    const codes = (state.choices.codes[place] ?? []).filter((one) => one !== value);
+    choose({ codes: { ...state.choices.codes, [place]: gone ? codes : [...codes, value] } });
     announce(gone ? `${value} is an answer` : `${value} counts as missing in ${column.name}`);
   };
   const title = gone ? "Counts as missing; click to count it as an answer" : "Click if this stands for a missing answer";
@@ -210,8 +233,8 @@ function showSettings() {
   const groups = columns.filter(([place]) => table.columns[place].n_values >= 2 && table.columns[place].n_values <= 12 && table.columns[place].kind !== "continuous");
   const number = (value) => (value === "" ? null : Number(value));
   const fields = [
-    makeChoice("weights", "Weights of the rows", [["", "none"], ...numbers], choices.weights, (value) => choose({ weights: number(value), groups: choices.groups === number(value) ? null : choices.groups })),
-    makeChoice("group-column", "Groups to compare", [["", "none"], ...groups], choices.groups, (value) => choose({ groups: number(value), weights: choices.weights === number(value) ? null : choices.weights })),
+    makeChoice("weights", "Weights of the rows", [["", "none"], ...numbers], choices.weights, (value) => choose({ weights: number(value), groups: state.choices.groups === number(value) ? null : state.choices.groups })),
+    makeChoice("group-column", "Groups to compare", [["", "none"], ...groups], choices.groups, (value) => choose({ groups: number(value), weights: state.choices.weights === number(value) ? null : state.choices.weights })),
   ];
   if (choices.weights !== null) {
     const kinds = [["", "counts if whole numbers"], ["sampling", "sampling weights"], ["counts", "counts of equal rows"]];
@@ -226,7 +249,7 @@ function showSettings() {
   }
   const everywhere = make("input", {
     type: "text", id: "codes", value: (choices.codes[-1] ?? []).join(", "), placeholder: "such as 99, -1",
-    onchange: (event) => choose({ codes: { ...choices.codes, "-1": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
+    onchange: (event) => choose({ codes: { ...state.choices.codes, "-1": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
   });
   fields.push(make("label", { class: "field", text: "Missing in all columns " }, [everywhere]));
   if (!choices.row_names || table.file.some((words) => words.startsWith("row labels from"))) {
@@ -242,7 +265,7 @@ function showFit() {
   const covariates = choices.covariates.filter((place) => !taken.includes(place));
   const nodes = table.columns.filter((column, place) => ![...taken, ...covariates].includes(place));
   const counts = Object.entries(COUNTED).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
-  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${covariates.length ? `, adjusted for ${covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is selected by the data.`;
+  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${covariates.length ? `, adjusted for ${covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is chosen from the data.`;
   byId("run-fit").disabled = nodes.length < 2 || isRunning("fit");
 }
 
@@ -392,6 +415,15 @@ byId("show-more").addEventListener("click", () => { listed += PAGE; show(); });
 for (const job of ["fit", "bootstrap", "compare", "figure"]) byId(`run-${job}`).addEventListener("click", () => run(job));
 byId("resamples").addEventListener("change", (event) => choose({ resamples: Math.max(1, Math.round(Number(event.target.value))) }));
 for (const name of ["figure", "ending"]) byId(name).addEventListener("change", (event) => choose({ [name]: event.target.value }));
+document.addEventListener("pointerdown", (event) => { pressed = event.button === 0 && !event.target.closest("select"); }, true);
+document.addEventListener("keydown", (event) => { pressed ||= event.key === " " && !event.target.closest("select"); }, true);
+for (const name of ["pointerup", "pointercancel", "pointermove", "contextmenu", "keyup"]) {
+  document.addEventListener(name, (event) => {
+    if (!pressed || (name === "pointermove" && event.buttons)) return;
+    pressed = false;
+    setTimeout(show); // after the click
+  }, true);
+}
 byId("theme").addEventListener("click", () => {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");

@@ -37,13 +37,14 @@ class Choices:
     ending: Literal["pdf", "svg", "png"] = "pdf"  # of the figure's file
 
     @classmethod
-    def read(cls, record: Any, n_columns: int) -> Choices:  # Any: what a page sent
-        """Return choices that a page sent; ValueError says what is wrong with them."""
+    def read(cls, record: Any, n_columns: int, before: Choices | None = None) -> Choices:  # Any: what a page sent
+        """Return choices that a page sent, and those before where it sent none; ValueError says what is wrong."""
         from isinglass.storage import DamagedError, make_record
 
         try:  # JSON makes text of the places
-            kinds, codes = ({int(j): each for j, each in record.get(name, {}).items()} for name in ("kinds", "codes"))
-            found = make_record(cls, {**record, "kinds": kinds, "codes": codes})
+            sent = {**vars(before or cls()), **record}
+            kinds, codes = ({int(j): each for j, each in sent[name].items()} for name in ("kinds", "codes"))
+            found = make_record(cls, {**sent, "kinds": kinds, "codes": codes})
         except (TypeError, AttributeError, DamagedError) as error:
             raise ValueError(f"These choices are not valid: {error}.") from None
         places = [*found.kinds, *found.left_out, *found.covariates, *(j for j in found.codes if j != -1)]

@@ -134,7 +134,7 @@ class Handler(BaseHTTPRequestHandler):
             changes[what](which)
         else:
             raise ValueError("Unknown action.")
-        self._send_json({})
+        self._send_json({"version": session.jobs.version})
 
     def _send_json(self, record: object, status: HTTPStatus = HTTPStatus.OK) -> None:
         self._send(json_text(record, compact=True).encode(), "answer.json", status)

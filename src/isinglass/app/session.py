@@ -65,22 +65,32 @@ class Session:
             self.results = {**(self.results if job.kind != "fit" else {}), job.key: job}
         elif job.state == "done":
             self.recipe = replace(job.recipe, table=json.loads(job.output))
+            for one in self.jobs.jobs:  # those that wait were asked for with these choices
+                if one.state == "waiting" and one.kind in KINDS:
+                    one.recipe = replace(one.recipe, table=self.recipe.table)
             if not job.recipe.table["columns"]:  # seen for the first time
                 useless = [j for j, column in enumerate(self.recipe.table["columns"]) if column["kind"] is None]
                 self.recipe = replace(self.recipe, choices=replace(job.recipe.choices, left_out=useless))
 
     def choose(self, record: object) -> None:
-        """Apply the choices of the user; the table is inspected again if the meaning of values has changed."""
+        """Apply what the user changed; the table is inspected again if the meaning of values has changed."""
         with self.jobs.changed:
+            newest = self._newest()
             recipe = self._ready()
-            new = replace(recipe, choices=Choices.read(record, len(recipe.table["columns"])))
+            new = replace(recipe, choices=Choices.read(record, len(recipe.table["columns"]), recipe.choices))
             if new.choices.row_names != recipe.choices.row_names:  # the places of all columns change
                 new = Recipe(recipe.file, choices=Choices(row_names=new.choices.row_names))
+            self.problem = ""
             if new.commands("look") != recipe.commands("look"):
                 self.jobs.add(Job("look", new, self.here))
             else:
-                self.recipe, self.problem = new, ""
+                newest.recipe = new
                 self.jobs.tell()
+
+    def _newest(self) -> Job | Session:
+        """Return what holds the last choices: the last job that inspects the table, if one is open."""
+        looks = [job for job in self.jobs.jobs if job.kind not in KINDS and job.state in OPEN]
+        return looks[-1] if looks else self
 
     def run(self, kind: str) -> None:
         """Put a fit, a bootstrap, a comparison of groups or a figure into the queue, as chosen."""
@@ -99,14 +109,15 @@ class Session:
             self.jobs.add(job)
 
     def _ready(self) -> Recipe:
-        if not self.recipe.table["columns"]:
-            raise ValueError("Open a table first.")
-        return self.recipe
+        recipe = self._newest().recipe
+        if not recipe.table["columns"]:
+            raise ValueError("Open a table first, and wait until its columns are shown.")
+        return recipe
 
     def _is_fitted(self) -> bool:
         """Tell whether there is a network of what is chosen now."""
         fit = self.results.get("fit")
-        return fit is not None and fit.recipe.arguments() == self.recipe.arguments()
+        return fit is not None and fit.recipe.arguments() == self._newest().recipe.arguments()
 
     def files(self) -> dict[str, Path]:
         """Return the files of all results, by their names for the page; nothing else is handed out."""
@@ -124,7 +135,8 @@ class Session:
             "file": recipe.file,
             "problem": self.problem,
             "table": recipe.table if recipe.table["columns"] else None,
-            "choices": vars(recipe.choices),
+            "choices": vars(self._newest().recipe.choices),
+            "codes_read": recipe.choices.codes,  # which the values of the table do not hold
             "steps": {kind: {"command": recipe.command_text(kind), "python": recipe.code(kind)} for kind in kinds},
             "jobs": jobs,
             "stale": not self._is_fitted(),
