@@ -110,7 +110,7 @@ def write_network(
         write_lines(LINES[format](graph), path)
     elif ending in (".md", ".tex"):
         head, *rows = ROWS[format](graph)
-        write_lines(print_rows(list(map(str, head)), rows, SPELLINGS[ending], 3), path)
+        write_lines(print_rows(list(map(str, head)), rows, SPELLINGS[ending], 3, of_nodes=format == "matrix"), path)
     else:
         write_lines((csv_line(row, spreadsheet_safe=spreadsheet_safe) for row in ROWS[format](graph)), path)
 

@@ -35,6 +35,7 @@ REPEATED = ("sign", "weight")  # what the coupling says already
 _LATEX = {character: "\\" + character for character in "&%$#_{}"}
 _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$", "−": "$-$"}
 _LATEX |= {"<": "$<$", ">": "$>$", "|": "$|$"}
+_LATEX |= {"[": "{[}", "*": "{*}"}  # after the end of a row these would be its arguments
 _P_VALUE = re.compile(r"^[pq](_|$)|p_value")  # or a q-value
 
 
@@ -82,12 +83,16 @@ def ending_of(path: Target) -> str:
     return "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
 
 
-def print_rows(names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str, digits: int) -> Iterator[str]:
-    """Yield the lines of a table in one of the formats for print."""
-    places = [k for k, name in enumerate(names) if name not in REPEATED or "coupling" not in names]
+def print_rows(
+    names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str, digits: int, *, of_nodes: bool = False
+) -> Iterator[str]:
+    """Yield the lines of a table in one of the formats for print; columns ``of_nodes`` keep the names of the nodes."""
+    known = [] if of_nodes else names
+    places = [k for k, name in enumerate(names) if name not in REPEATED or "coupling" not in known]
     cells = [[row[k] for k in places] for row in rows]
-    head = [HEADINGS.get(names[k], names[k].replace("_", " ").capitalize()) for k in places]
-    body = [[_cell(value, names[k], digits) for k, value in zip(places, row, strict=True)] for row in cells]
+    head = [names[k] if of_nodes else _heading(names[k]) for k in places]
+    are_p = [not of_nodes and bool(_P_VALUE.search(names[k])) for k in places]
+    body = [[_cell(value, is_p, digits) for is_p, value in zip(are_p, row, strict=True)] for row in cells]
     columns = zip(*cells, strict=True) if cells else ([] for _ in places)
     numeric = [_are_numbers([value for value in column if value is not None]) for column in columns]
     if format == "csv":
@@ -111,14 +116,18 @@ def print_rows(names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str
         yield "\\end{tabular}"
 
 
-def _cell(value: Cell, name: str, digits: int) -> str:
+def _heading(name: str) -> str:
+    return HEADINGS.get(name, name.replace("_", " ").capitalize())
+
+
+def _cell(value: Cell, is_p: bool, digits: int) -> str:
     if value is None:
         return ""
     if isinstance(value, str | bool):
         return storable(str(value))
     if isinstance(value, int):
         return str(value).replace("-", "−")
-    if _P_VALUE.search(name) and 0 <= value < 10.0**-digits:
+    if is_p and 0 <= value < 10.0**-digits:
         return f"< {10.0**-digits:.{digits}f}"
     text = f"{value:.{digits}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
