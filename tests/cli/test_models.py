@@ -215,6 +215,16 @@ def test_a_network_by_itself_imputes(tmp_path):
     assert [set(row.values()) for row in others] == [{"1"}, {"0"}]
 
 
+@pytest.mark.parametrize("words", [[], ["--impute"]])
+def test_the_labels_of_rows_have_a_name_of_their_own(tmp_path, words):
+    table = write_csv(
+        tmp_path / "ids.csv", ["id", "row", "b", "c"], [[f"r{k}", *x[:3]] for k, x in enumerate(X.tolist())]
+    )
+    run("fit", table, "--alpha", "0.05", "-o", tmp_path / "net")
+    head, first, *_ = csv.reader(io.StringIO(run("predict", tmp_path / "net", table, *words).stdout))
+    assert (head, first[0]) == (["row_", "row", "b", "c"], "r0")
+
+
 # ------------------------------------------------------------------------------------------- export
 
 

@@ -47,7 +47,8 @@ def predict(
     cell is 1 given the other cells of its row, as CSV; where columns have categories, that of each category; for a
     column of numbers, the expected number and a 95 % interval (age, age_lower, age_upper). Covariates are not
     predicted. --impute prints the table with its own values, its missing cells filled in with the most probable ones;
-    --score reports how well the model predicts. Row labels are in the column "row"; weights are not printed.
+    --score reports how well the model predicts. Row labels are in the column "row", or "row_" if the table has a
+    column "row"; weights are not printed.
 
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
@@ -126,7 +127,10 @@ def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, Jso
     labels, rows = row_labels(data), filled.tolist()
     record = {"columns": names, "cells": filled, "rows": labels}
     if data.row_names is not None:
-        names, rows = ["row", *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
+        heading = "row"
+        while heading in names:
+            heading += "_"
+        names, rows = [heading, *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
     return csv_text(names, rows), record
 
 
