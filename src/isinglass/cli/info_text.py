@@ -124,7 +124,9 @@ def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:
 def advice_in_words(columns: Sequence[ColumnInfo], needed: str, consider: Mapping[str, str]) -> dict[str, str]:
     """Say which options a fit needs, and which are worth a thought."""
     facts = {}
-    if needed:
+    if sum(column.kind is not None for column in columns) < 2:
+        facts["Fit needs"] = "another table: a network needs at least two columns"
+    elif needed:
         is_binary = all(column.kind == "binary" for column in columns)
         other = "or drop, or zero" if is_binary else "or drop"
         guessed = not all(column.stated for column in columns)

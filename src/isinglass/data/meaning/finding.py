@@ -74,7 +74,10 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) ->
     numbers = ("ordinal", "continuous")
     warn_weights(label for label, guess in guesses.items() if guess.kind in numbers or label in named)
     kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
-    kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None] or specs
+    kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None]
+    if not kept:
+        told = "in this table every column seems to name its rows or to be empty"
+        raise DataError(f"A network needs at least two columns; {told}. State the kinds of those that are variables.")
     return [replace(spec, kind=kinds[spec.label]) for spec in kept]
 
 
