@@ -7,7 +7,7 @@ import pytest
 from choices import two_stage
 from commands import run
 
-from isinglass import impute, read_table, simulate
+from isinglass import impute, load, read_table, simulate
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +19,12 @@ def survey(tmp_path_factory):
     path = tmp_path_factory.mktemp("survey") / "survey.csv"
     path.write_text("\n".join([",".join("abcde"), *map(",".join, cells)]) + "\n")
     return path
+
+
+def test_a_report_takes_the_table_of_a_fit_whose_imputation_was_cut(survey, tmp_path):
+    run("fit", survey, "--missing", "impute", "--max-time", "1e-9", "-o", tmp_path / "net")
+    assert "rounds of imputation" in load(tmp_path / "net" / "model.npz").selection.left_out
+    run("report", tmp_path / "net", survey, "-o", tmp_path / "page.html")
 
 
 def test_fit_imputes_as_the_library_does(survey, tmp_path):

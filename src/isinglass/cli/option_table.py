@@ -89,7 +89,8 @@ SECTIONS = {
         Option(
             "--max-time",
             Number(min=0, min_open=True),
-            "two-stage: stop after this time and return the best network found; the summary says what was left out.",
+            "two-stage: stop the search after this time and return the best network found; the summary says what was "
+            "left out. Standard errors come after it, and take longest where cells are imputed.",
             metavar="SECONDS",
         ),
         Option(

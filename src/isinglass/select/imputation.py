@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from isinglass.select.any_method import MethodLike
     from isinglass.select.method import ImputationSettings
 
+ROUNDS = "rounds of imputation"
+"""What a time limit left out, in words."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
 

@@ -30,7 +30,7 @@ from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
 from isinglass.select.folds import one_by_one
-from isinglass.select.imputation import Imputation, complete
+from isinglass.select.imputation import ROUNDS, Imputation, complete
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import has_errors, observed, refit_edges
 from isinglass.select.row_labels import group_numbers, take_column
@@ -206,7 +206,7 @@ class Method(PathSettings):
         name_constant(table)
         choice = self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline))
         if imputation is not None and imputation.is_cut:
-            left_out = " and ".join(filter(None, ["rounds of imputation", choice.left_out]))
+            left_out = " and ".join(filter(None, [ROUNDS, choice.left_out]))
             choice = replace(choice, left_out=left_out)
         return choice, table, imputation
 

@@ -150,7 +150,8 @@ class Run(Settings):
     max_time: float | None = option(
         default=None,
         help="Seconds after which the two-stage estimate returns the best network found; "
-        "``Fit.selection.left_out`` says what was not searched. No limit by default.",
+        "``Fit.selection.left_out`` says what was not searched. Standard errors come after it and have no limit. "
+        "None by default.",
     )
 
     def __post_init__(self) -> None:
