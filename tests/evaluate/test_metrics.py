@@ -354,3 +354,11 @@ def test_a_frame_is_read_as_that_of_the_fit():
     agree = pd.DataFrame(np.where(frame > 3, "yes", "no"), columns=frame.columns)
     spoken = IsingLasso(0.05, encode={"no": 0, "yes": 1}).fit(agree)
     np.testing.assert_array_equal(node_table(agree, spoken).accuracy, node_table(frame > 3, words).accuracy)
+
+
+def test_a_node_without_edges_explains_exactly_nothing():
+    X = np.random.default_rng(0).random((777, 6)) < [0.1, 0.2, 0.3, 0.37, 0.61, 0.9]
+    share = X.mean(axis=0)
+    table = node_table(X.astype(int), np.diag(np.log(share / (1 - share))))
+    assert not table.deviance_explained.any()
+    assert not table.r_squared.any()

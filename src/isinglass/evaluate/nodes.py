@@ -16,6 +16,9 @@ from isinglass.network import Network, NetworkLike, as_cells, as_network, fit_of
 from isinglass.simulate.completions import among
 from isinglass.text_tables import NodeColumns
 
+ROUNDING = 1e-12
+"""Smaller shares that a network explains are errors of rounding."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeTable(NodeColumns):
@@ -114,5 +117,6 @@ def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple
 
 
 def share_where(varies: NDArray[np.bool_], top: FloatArray, bottom: FloatArray) -> FloatArray:
-    """Return top / bottom where asked for and possible, NaN elsewhere."""
-    return np.asarray(np.divide(top, bottom, out=np.full(len(top), np.nan), where=varies & (bottom > 0)))
+    """Return top / bottom where asked for and possible, NaN elsewhere; what only rounding can be is 0."""
+    share = np.divide(top, bottom, out=np.full(len(top), np.nan), where=varies & (bottom > 0))
+    return np.where(np.abs(share) < ROUNDING, 0.0, share)
