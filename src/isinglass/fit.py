@@ -249,8 +249,8 @@ class Fit(FittedNetwork, Frozen):
                 weaker = " with weaker weights" if 0.0 < stage.exponent < 1.0 else ""  # for a better prediction
                 each.append(f"{stage.criterion.upper()}{weaker}: {plural(stage.n_edges, 'edge')}")
             kept = f" ({plural(self.solution.n_edges, 'edge')})" if stages.reason == "prediction" else ""
-            why = "no second stage was needed" if stages.ended_first else REASONS[stages.reason]
-            facts["Stages"] = f"{'; '.join(each)}; {why}{kept}"
+            why = ", so there was no second stage" if stages.ended_first else f"; {REASONS[stages.reason]}"
+            facts["Stages"] = f"{'; '.join(each)}{why}{kept}"
         if self.edge_q is not None and self.method.fdr is not None:
             found = int((self.edge_q <= self.method.fdr).sum())
             facts["Error rate"] = (

@@ -88,10 +88,10 @@ def test_bad_groups_are_named(table, tmp_path):
     assert "with --missing drop" in line
     dropped = read_json(run("compare", tmp_path / "hole.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
     assert [group["n_rows"] for group in dropped["groups"]] == [3, 2]
-    assert "1 of 6 rows was left out because of a missing cell or label of a group." in dropped["methods"]
+    assert "1 of 6 rows was left out because of a missing cell or group label." in dropped["methods"]
     (tmp_path / "two.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n,0,\n1,1,f\n0,0,f\n0,1,f\n")  # both in one row
     dropped = read_json(run("compare", tmp_path / "two.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
-    assert "1 of 6 rows was left out because of 2 missing cells or labels of groups." in dropped["methods"]
+    assert "1 of 6 rows was left out because of 2 missing cells or group labels." in dropped["methods"]
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")

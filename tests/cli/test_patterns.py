@@ -82,4 +82,4 @@ def test_commands_that_take_no_pattern_say_so(folder):
     run("fit", folder / "whole.csv", "--alpha", "0.05", "-o", folder / "out")
     for command in (["report", folder / "out"], ["predict", folder / "out"], ["info"]):
         said = " ".join(run(*command, folder / "p*.csv", code=2).stderr.split())
-        assert "stands for 2 files; only fit takes a pattern." in said
+        assert "stands for 2 files; only `isinglass fit` takes several." in said

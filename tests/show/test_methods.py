@@ -236,7 +236,7 @@ def test_an_empty_first_stage_is_not_called_a_prediction():
         0,
         1,
     )
-    assert fit.facts()["Stages"] == "AIC: 0 edges; no second stage was needed"
+    assert fit.facts()["Stages"] == "AIC: 0 edges, so there was no second stage"
     assert "so no second stage was needed" in fit.methods_text()
 
 
@@ -329,7 +329,7 @@ def test_continuous_columns():
     )
     said = methods_text(regressions)
     check_everywhere(regressions, said)
-    assert f"age was put on a grid of {len(np.unique(age))} steps from {age.min()} to {age.max()}," in said
+    assert f"The variable age was put on a grid of {len(np.unique(age))} steps from {age.min()} to {age.max()}," in said
     assert "(logistic, adjacent-category logistic on a grid; Haslbeck & Waldorp, 2020)" in said
 
 

@@ -39,7 +39,7 @@ class FileType(click.Path):
         """Refuse a pattern that files fit."""
         files = files_of(str(value))
         if files != [str(value)]:
-            self.fail(f"{str(value)!r} stands for {plural(len(files), 'file')}; only fit takes a pattern.")
+            self.fail(f"{str(value)!r} stands for {plural(len(files), 'file')}; only `isinglass fit` takes several.")
         return str(super().convert(value, param, ctx))
 
 

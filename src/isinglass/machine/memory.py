@@ -26,8 +26,8 @@ _CGROUPS = (
 def available_memory() -> int:
     """Return how many bytes this process can still allocate without swapping; a very large number if this is unknown.
 
-    The smallest of what the system has left, what a container leaves, what ``ulimit -v`` leaves, and what the variable
-    ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with a G behind the number.
+    The smallest of what the system has left, what a container leaves, what ``ulimit -v`` still allows, and what
+    the variable ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with a G behind the number.
     """
     free = [sys.maxsize, _free_of_system(), _free_of_limit(), _free_of_cap()]
     for limit, used in _CGROUPS:

@@ -53,10 +53,11 @@ class Groups:
         np.add.at(counts, (subject, member), 1)
         wrong = np.flatnonzero((counts != 1).any(axis=1))
         if len(wrong):
+            have = "has" if len(wrong) == 1 else "have"
             raise DataError(
                 f"{setting('paired')} must name subjects with one row in every group; {len(wrong)} of {len(persons)} "
-                f"subjects have more or fewer: {listed([repr(persons[k]) for k in wrong])}. Leave these out, or leave "
-                f"out {setting('paired')} to compare independent groups."
+                f"subjects {have} more or fewer: {listed([repr(persons[k]) for k in wrong])}. Leave these out, or "
+                f"leave out {setting('paired')} to compare independent groups."
             )
         order = np.argsort(subject, kind="stable")
         return cls(tuple(names), member, subject, [order[member[order] == k] for k in range(len(names))])

@@ -230,7 +230,7 @@ def _say_continuous(what: What) -> Iterator[str]:
     subject = f"Continuous variables were put on grids of {several} steps{shown}"
     if len(rules) == 1:
         ((name, end),) = ends.items()
-        subject = f"{name} was put on a grid of {several} steps {end}"
+        subject = f"The variable {name} was put on a grid of {several} steps {end}"
     entered = "scores" if len(normal) == len(rules) else "values or scores" if normal else "values"
     yield (
         f"{subject}, with a free parameter for every step, so that no distribution was assumed; couplings are linear "
@@ -293,8 +293,8 @@ def _say_missing(what: What) -> Iterator[str]:
     cells, were = f"{plural(missing.n_cells, 'missing cell')} ({share:.1%})", "was" if missing.n_cells == 1 else "were"
     if missing.treatment == "drop":
         if len(what.solutions) > 1:  # labels are not cells of the network's columns, which the share is of
-            cells = f"{missing.n_cells} missing cells or labels of groups"
-            cells = "a missing cell or label of a group" if missing.n_cells == 1 else cells
+            cells = f"{missing.n_cells} missing cells or group labels"
+            cells = "a missing cell or group label" if missing.n_cells == 1 else cells
         rows = f"{missing.n_left_out} of {missing.n_rows} rows {'was' if missing.n_left_out == 1 else 'were'}"
         yield f"{rows} left out because of {cells}."
     elif missing.treatment == "zero":
