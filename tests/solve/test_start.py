@@ -130,3 +130,11 @@ def test_a_start_of_other_columns_is_refused():
     start = ising_path(WIDE[:, :3], [0.1])[0]
     with pytest.raises(ArgumentError, match=f"start must have one node per column .{WIDE.shape[1]}.; got 3"):
         ising_path(WIDE, [0.1], start=start)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+def test_a_start_with_other_categories_is_refused(kind):
+    start = ising_path(make(kind), [0.1])[0]
+    for other in {"binary", "ordinal", "nominal"} - {kind}:
+        with pytest.raises(ArgumentError, match="start must have the kinds and numbers of categories of the table"):
+            ising_path(make(other), [0.1], start=start)

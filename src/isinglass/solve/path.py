@@ -30,6 +30,7 @@ from isinglass.solve.device import device_name, find_device, rows_on
 from isinglass.solve.limits import split_sparse
 from isinglass.solve.reduction import Reduction, as_solution, refuse_free
 from isinglass.solve.solver_penalty import SolverPenalty
+from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -128,7 +129,7 @@ def ising_path(
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=case.alpha_at_zero)
     case.check(grid)
     solutions = []
-    for solution in _follow(case, grid, tol, max_iter, _starts(start, grid, table.shape[1])):
+    for solution in _follow(case, grid, tol, max_iter, _starts(start, grid, table.variables)):
         logger.info("%r", solution)
         solutions.append(solution)
         if ends_path(callback, solution):
@@ -165,7 +166,9 @@ def solve_near(
     return replace(case.solution(state, alpha), converged=state.kkt_residual <= tol)
 
 
-def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray, n_nodes: int) -> list[Solution | None]:
+def _starts(
+    start: Solution | Sequence[Solution] | None, grid: FloatArray, variables: Variables
+) -> list[Solution | None]:
     """Return where each alpha of a grid starts; None: at the one before."""
     starts: list[Solution | None] = [None] * len(grid)
     if start is None or isinstance(start, Solution):
@@ -174,10 +177,19 @@ def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray, n_nod
         starts = [*start]
     if len(starts) != len(grid):
         raise ArgumentError("start", f"must have one network per alpha ({len(grid)})", len(starts))
-    for each in starts:
-        if each is not None and each.network.n_features != n_nodes:
-            raise ArgumentError("start", f"must have one node per column ({n_nodes})", each.network.n_features)
+    for network in (each.network for each in starts if each is not None):
+        if network.n_features != variables.n_features:
+            raise ArgumentError("start", f"must have one node per column ({variables.n_features})", network.n_features)
+        if network.variables is not variables and _parameters(network.variables) != _parameters(variables):
+            raise ArgumentError("start", "must have the kinds and numbers of categories of the table", network)
     return starts
+
+
+def _parameters(variables: Variables) -> list[tuple[int, bool]]:
+    """Return what a block of a pair depends on: how many categories variables have, and whether these have scores."""
+    return [
+        (len(values), points is None) for values, points in zip(variables.categories, variables.scores, strict=True)
+    ]
 
 
 def _follow(
