@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
-from isinglass.data.containers import complete_like
+from isinglass.data.completion import complete
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values, put_numbers
@@ -206,7 +206,11 @@ class FittedNetwork:
         -------
         DataFrame or ndarray of shape (n_samples, n_features)
             A frame of the kind of ``X`` with its columns in their order (and the index of pandas), those that are not
-            in the fit unchanged; an array in the order of the fit for everything else. Cells as the table calls them.
+            in the fit unchanged; an array in the order of the fit for everything else. Observed cells are those of
+            ``X``, whatever they stand for; a column keeps its type if the filled cells allow it. A `Table` has
+            categories in place of cells, and the result has the first value of each; where a column of it is
+            continuous it must have been read with ``missing="impute"``, which keeps numbers. Missing cells of a column
+            that a threshold splits (``binarize``) are refused: no number is known for them.
         """
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
@@ -220,7 +224,7 @@ class FittedNetwork:
             cells = fill_drawn(*asked, n_sweeps=n_sweeps, random_state=random_state)
         else:
             cells = fill_most_probable(*asked)
-        return complete_like(X, cells, table.names if table.variables.named else None)
+        return complete(X, cells, table, record.coding)
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10

@@ -291,11 +291,6 @@ class Variables:
         """Numbers of the continuous variables."""
         return read_only(np.flatnonzero([kind == "continuous" for kind in self.kinds]))
 
-    def holds_whole_numbers(self, column: int) -> bool:
-        """Tell whether a continuous variable has a step for every whole number from its first to its last."""
-        values = self.categories[column]
-        return all(isinstance(value, int) for value in values) and values[-1] - values[0] == len(values) - 1
-
     @cached_property
     def units(self) -> FloatArray:
         """What a unit of the scores is in the source, shape (p,): the standard deviation of a continuous variable.

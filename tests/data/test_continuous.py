@@ -442,10 +442,10 @@ def test_numbers_at_the_lower_end_of_a_step_are_predicted_by_their_mean(weighted
     save(fit, tmp_path / "fit.npz")
     for model in (fit, load(tmp_path / "fit.npz")):
         np.testing.assert_allclose(model.predict(table)[:, 0], mean, rtol=1e-6)
-        np.testing.assert_allclose(model.impute(holed)["attempts"][:9], mean, rtol=1e-6)
+        assert (model.impute(holed)["attempts"][:9] == mean.round()).all()  # all numbers of the column are whole
         low, high = model.predict_interval(table, 0.9)[0, 0]
         share = [np.average(there, weights=weight) for there in (attempts < low, attempts > high)]
         assert max(share) <= 0.05
         assert {low, high} <= set(attempts)
     drawn = fit.impute(holed, method="gibbs", random_state=0)["attempts"][:9]
-    assert set(drawn) <= set(fit.coding_.columns[0].means)
+    assert set(drawn) <= set(np.round(fit.coding_.columns[0].means))

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from isinglass import read_table
-from isinglass.data.containers import complete_like, open_source
+from isinglass.data.containers import open_source
 from isinglass.data.files.cells import lay_out
 from isinglass.data.files.documents import Limits
 from isinglass.data.files.text import find_delimiter, read_records
@@ -194,12 +194,3 @@ def test_row_names(text, found):
 def test_numbers_are_not_row_names_where_they_can_be_data():
     text = "nr,a\n11,1\n12,0\n13,1\n"
     assert sheet_of_text(text).find_id_column(numbers_are_data=True) is None
-
-
-def test_values_are_put_into_frames_only():
-    values = np.array([[1, 0]])
-    assert complete_like([[0, 0]], values) is values
-    filled = complete_like(pd.DataFrame({"a": [0], "x": ["k"], "b": [1]}), values, ["a", "b"])
-    assert filled.to_dict("list") == {"a": [1], "x": ["k"], "b": [0]}
-    with pytest.raises(DataError, match="distinct column names; got 'a' 2 times"):
-        complete_like(pd.DataFrame([[0, 0]], columns=["a", "a"]), values)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from isinglass.arrays import FloatArray
     from isinglass.data import Table
+    from isinglass.data.source import Source
     from isinglass.fitted import Cells, Floats
 
 LEVEL = 0.95
@@ -53,6 +54,7 @@ def predict(
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
     """
+    from isinglass.data.completion import complete_source
     from isinglass.evaluate.prediction import cell_probabilities, fill_most_probable
 
     if score and impute:
@@ -67,17 +69,17 @@ def predict(
     loaded = Loaded.open(model)
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
-    data = reading.read(console, table)
+    source, data = reading.read_source(console, table)
     facts = {"Table": reading.describe(data, table, "not scored") if score else describe_shape(data, table)}
     if folder is not None:
-        _write_tables(console, loaded, data, folder, random_state, facts, model)
+        _write_tables(console, loaded, source, data, folder, random_state, facts, model)
         return
     if score:
         facts["Score"], text, record = _score(loaded, data)
     elif impute:
         facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
         filled = fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns)
-        text, record = _cells(loaded, data, filled)
+        text, record = _cells(loaded, data, complete_source(source, filled, data, loaded.coding))
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         facts["Predicted"] = f"a probability{numbers} for every cell"
@@ -92,12 +94,20 @@ def predict(
 
 
 def _write_tables(
-    console: Console, loaded: Loaded, whole: Table, folder: OutputFolder, seed: int, facts: dict[str, str], model: str
+    console: Console,
+    loaded: Loaded,
+    source: Source,
+    whole: Table,
+    folder: OutputFolder,
+    seed: int,
+    facts: dict[str, str],
+    model: str,
 ) -> None:
     """Write several completed tables, and count the rows that have no answer."""
     import numpy as np
 
     from isinglass.arguments import spawn_seeds
+    from isinglass.data.completion import complete_source
     from isinglass.evaluate.prediction import fill_drawn
 
     names = folder.names[:-1]
@@ -111,7 +121,8 @@ def _write_tables(
         with console.progress("Drawing"):
             for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
                 cells = fill_drawn(data, loaded.network, loaded.occurs, loaded.coding.columns, random_state=draws)
-                (here / name).write_text(_cells(loaded, data, cells)[0], encoding="utf-8")
+                text = _cells(loaded, data, complete_source(source, cells, data, loaded.coding))[0]
+                (here / name).write_text(text, encoding="utf-8")
 
     record = {"model": model, "impute": True, "tables": names, "n_rows": len(data), "n_left_out": empty}
     write_results(console, folder, facts, {}, {}, record, write)

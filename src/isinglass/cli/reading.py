@@ -22,6 +22,7 @@ from isinglass.names import name_ranges, read_column
 if TYPE_CHECKING:
     from isinglass.arguments import Options
     from isinglass.data import AnyTable, Table
+    from isinglass.data.source import Source
 
 _DETECTED = {
     "delimiter": "fields separated by",
@@ -86,6 +87,14 @@ class Reading:
                 return read_table(table, **self.said)
             options = ReadOptions(**self.said)
             return open_parts(files_of(table), options, None, client=False)  # type: ignore[return-value]
+
+    def read_source(self, console: Console, table: str) -> tuple[Source, Table]:
+        """Return the table before and after its values have a meaning."""
+        from isinglass.data.files.read_table import read_source
+        from isinglass.data.options import ReadOptions
+
+        with console.progress("Reading"):
+            return read_source(table, ReadOptions(**self.said))
 
     def describe_file(self, data: AnyTable) -> list[str]:
         """Say in words what was found out about the file and not said by the user."""

@@ -73,6 +73,13 @@ class Column:
         values = [value if k in kept else None for k, value in enumerate(self.values)]
         return np.asarray(_objects([*values, None])[self.cells])
 
+    def called(self, rule: Rule) -> Cells:
+        """Return the cells as they came, as objects; as their labels where these are the categories of a rule."""
+        if self.values is None:
+            return _objects(_whole(self.cells))
+        labels = {value: label for value, label in self.labels.items() if label in rule.values}
+        return np.asarray(_objects([*(labels.get(value, value) for value in self.values), None])[self.cells])
+
     @property
     def spellings(self) -> list[str]:
         """The cells as text."""

@@ -144,6 +144,11 @@ class Table:
         return self.coding.missing if self.n_missing else None
 
     @property
+    def gone(self) -> Mask | None:
+        """Which cells were missing in the source: those to be imputed, or those that are 0 here; None if none was."""
+        return self.filled if self.holes is None else self.holes
+
+    @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """For each column of two values that was not 0/1 already: the values ``(zero, one)`` of the source.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
 import numpy as np
@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, TableLike
-from isinglass.data.containers import as_frame, complete_like
+from isinglass.data.completion import complete
+from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import comparable_names
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
@@ -256,13 +257,14 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         return self._record.mean_score(self._open(X, sample_weight=sample_weight))
 
     def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array
-        """Return the table as `fit` reads it, with missing cells filled by their most probable values."""
+        """Return a table with its missing cells filled by their most probable values; the others stay as they are.
+
+        Of a `Table`, as in `impute`, its categories. Whether cells may be missing is decided by ``missing``.
+        """
         record = self._record
-        has_numbers = len(record.network.variables.continuous) > 0  # which a table keeps where cells may be missing
-        table = self._open(X, missing="impute" if has_numbers else record.every_row).whole()
-        if table.holes is not None and record.coding.missing in ("error", "zero"):
-            table = replace(self._open(X).whole(), numbers=table.numbers)
-        return complete_like(X, fill_most_probable(table, record.network, record.occurs, record.coding.columns))
+        table = self._open(X, missing="impute" if record.coding.missing == "drop" else None).whole()
+        filled = fill_most_probable(table, record.network, record.occurs, record.coding.columns)
+        return complete(X, filled, table, record.coding)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
         """Return the names of the columns; other ``input_features`` than those of `fit` are refused."""

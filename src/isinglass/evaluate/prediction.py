@@ -14,7 +14,7 @@ import numpy as np
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.data import Table
-from isinglass.data.meaning.coding import Rule
+from isinglass.data.meaning.coding import Rule, Steps
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import expected_values, put_numbers, step_means
@@ -53,9 +53,9 @@ def fill_most_probable(
 ) -> AnyArray:
     """Return the cells, in values of the source, with the most probable value or the expected number in missing ones.
 
-    Missing are the ``holes`` of a table, or the cells that it read as 0 (``filled``).
+    Observed cells of the source that stand for one category are equal here: `complete` has them as they came.
     """
-    variables, codes, missing = network.variables, np.asarray(table), _missing_cells(table)
+    variables, codes, missing = network.variables, np.asarray(table), table.gone
     if missing is None:
         return _values_of(table, codes, variables, rules)
     chance = variables.split(category_probabilities(codes, missing, network, possible))
@@ -63,9 +63,8 @@ def fill_most_probable(
     filled = _values_of(table, np.where(missing, best, codes).astype(np.uint8), variables, rules)
     if not len(variables.continuous):
         return filled
-    numbers = expected_values([part.T for part in chance], rules or table.coding.columns)
-    whole = [s for s in variables.continuous.tolist() if variables.holds_whole_numbers(s)]
-    numbers[:, whole] = numbers[:, whole].round()
+    rules = rules or table.coding.columns
+    numbers = _round(expected_values([part.T for part in chance], rules), rules)
     return put_numbers(filled, np.where(missing, numbers, np.nan))
 
 
@@ -79,7 +78,7 @@ def fill_drawn(
     random_state: RandomSource = None,
 ) -> AnyArray:
     """Return the same with Gibbs draws in the missing cells, given the observed cells of their row."""
-    codes, missing = np.asarray(table), _missing_cells(table)
+    codes, missing = np.asarray(table), table.gone
     check_count("n_sweeps", n_sweeps)
     if missing is not None:
         rng = as_generator(random_state)
@@ -95,28 +94,32 @@ def fill_probabilities(table: Table, network: Network, possible: Mask | None = N
     if not network.variables.is_binary:
         constraint = "must be False for a network with categories"
         raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
-    codes, missing = np.asarray(table), _missing_cells(table)
+    codes, missing = np.asarray(table), table.gone
     if missing is None:
         return codes
     return np.where(missing, category_probabilities(codes, missing, network, possible)[1::2].T, codes)
-
-
-def _missing_cells(table: Table) -> Mask | None:
-    return table.filled if table.holes is None else table.holes
 
 
 def _values_of(table: Table, codes: Bytes, variables: Variables, rules: Sequence[Rule] | None) -> AnyArray:
     """Return the values of the source that codes stand for: of continuous ones observed numbers or means of steps."""
     if variables.is_plain:
         return codes
-    cells, missing = label_cells(codes, variables), _missing_cells(table)
+    cells, missing = label_cells(codes, variables), table.gone
     if not len(variables.continuous):
         return cells
-    numbers = step_means(codes, rules or table.coding.columns)
+    rules = rules or table.coding.columns
+    numbers = _round(step_means(codes, rules), rules)
     if table.numbers is not None:
         known = table.numbers if missing is None else np.where(missing, np.nan, table.numbers)
         numbers = np.where(np.isnan(known), numbers, known)
     return put_numbers(cells, numbers)
+
+
+def _round(numbers: FloatArray, rules: Sequence[Rule]) -> FloatArray:
+    """Return numbers for the cells of columns, whole ones where the column of the fit had only such."""
+    whole = [s for s, rule in enumerate(rules) if isinstance(rule, Steps) and rule.is_whole]
+    numbers[:, whole] = numbers[:, whole].round()
+    return numbers
 
 
 def label_cells(codes: IntArray, variables: Variables) -> AnyArray:

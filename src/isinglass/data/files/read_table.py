@@ -130,8 +130,14 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
     >>> table.codes.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
+    return read_source(path, options)[1]
+
+
+def read_source(path: AnyFile, options: ReadOptions) -> tuple[Source, Table]:
+    """Return the table of a file before its values have a meaning, and what it means."""
     try:
-        return convert_source(open_file(path, options), options)
+        source = open_file(path, options)
+        return source, convert_source(source, options)
     except (DataError, LimitError) as error:
         error.where = name_of(path)
         raise

@@ -207,6 +207,7 @@ class Steps(_Rule):
     ends: tuple[float, float] = (-math.inf, math.inf)  # of the grid; of normal scores, quantiles of the numbers
     beyond: tuple[int, int] = (0, 0)  # rows below and above the ends, of that column
     is_normal: bool = False  # whether the scores are normal ones: quantiles of the ranks
+    is_whole: bool = False  # whether all numbers of that column are whole
 
     kind = "continuous"
 
@@ -234,11 +235,12 @@ class Steps(_Rule):
         """
         bounds = tuple((a + b) / 2 for a, b in pairwise(values))
         ends = (2 * values[0] - bounds[0], *bounds, 2 * values[-1] - bounds[-1])
-        if all(isinstance(value, int) for value in values) and values[-1] - values[0] == len(values) - 1:
+        is_whole = all(isinstance(value, int) for value in values) and values[-1] - values[0] == len(values) - 1
+        if is_whole:
             quartiles = tuple((float(value),) * 5 for value in values)
         else:
             quartiles = tuple(tuple(np.linspace(a, b, 5).tolist()) for a, b in pairwise(ends))
-        return cls(bounds, tuple(values), scores, tuple(map(float, values)), quartiles)
+        return cls(bounds, tuple(values), scores, tuple(map(float, values)), quartiles, is_whole=is_whole)
 
     @property
     def n_categories(self) -> int:

@@ -78,6 +78,7 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
         means=means,
         quartiles=quartiles,
         ends=ends,
+        is_whole=bool((ordered % 1.0 == 0.0).all()),
         beyond=(int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())),
     )
 
@@ -162,6 +163,7 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
         means=means_of_steps,
         quartiles=quartiles,
         ends=ends,
+        is_whole=bool((ordered % 1.0 == 0.0).all()),
         is_normal=True,
     )
 

@@ -1,0 +1,105 @@
+"""Completed tables: observed cells are the user's own, whatever they stand for."""
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from commands import run
+
+from isinglass import IsingLasso, as_table, load, save
+from isinglass.errors import DataError
+
+RNG = np.random.default_rng(0)
+AGE = RNG.integers(18, 95, 200)
+FRAME = pd.DataFrame(
+    {
+        "merged": RNG.integers(1, 5, 200),
+        "spelled": np.array(["Yes", "yes", "No"])[RNG.integers(0, 3, 200)],
+        "age": AGE,
+        "size": RNG.normal(size=200).round(4) + AGE / 40,
+        "old": RNG.integers(10, 70, 200),
+        "flag": RNG.integers(0, 2, 200).astype(bool),
+        "who": [f"person {k}" for k in range(200)],
+    }
+)
+COLUMNS = list(FRAME.columns[:-1])
+READING = {
+    "kinds": {"merged": "ordinal", "age": "continuous", "size": "continuous"},
+    "encode": {"merged": {1: 1, 2: 1, 3: 2, 4: 3}, "spelled": {"Yes": 1, "yes": 1, "No": 0}},
+    "binarize": {"old": 30},
+}
+HOLED = FRAME.astype({"merged": "Int64", "age": "Int64", "flag": "boolean"})
+for place, column in enumerate(["merged", "spelled", "age", "size", "flag"]):
+    HOLED.loc[5 * place : 5 * place + 8, column] = None
+GONE = HOLED.isna().to_numpy()
+
+
+@pytest.fixture(scope="module")
+def net():
+    return IsingLasso(0.02, missing="impute", **READING).fit(FRAME[COLUMNS])
+
+
+def test_a_complete_frame_comes_back_as_it_is(net):
+    for filled in (net.transform(FRAME[COLUMNS]), net.impute(FRAME[COLUMNS])):
+        pd.testing.assert_frame_equal(filled, FRAME[COLUMNS])
+    pd.testing.assert_frame_equal(net.fit_.impute(FRAME), FRAME)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "gibbs", "random_state": 0}])
+def test_only_missing_cells_of_frames_are_filled(net, options):
+    for frame in (HOLED, pl.DataFrame(HOLED.astype(object).where(~GONE, None).to_dict("list"))):
+        filled = net.fit_.impute(frame, **options)
+        assert type(filled) is type(frame)
+        rows, before = (np.array(each.to_numpy(), dtype=object) for each in (filled, frame))
+        assert (rows[~GONE] == before[~GONE]).all()
+        assert all(value == value and value is not None for value in rows[GONE])
+        assert all(float(value).is_integer() for value in rows[:, 2])  # ages are whole
+        kinds = [filled[name].dtype for name in COLUMNS]
+        assert kinds == [frame[name].dtype for name in COLUMNS]
+
+
+def test_only_missing_cells_of_arrays_are_filled(net):
+    cells = HOLED[COLUMNS].astype(object).where(~GONE[:, :-1], None).to_numpy()
+    filled = net.fit_.impute(cells)
+    assert (filled[~GONE[:, :-1]] == cells[~GONE[:, :-1]]).all()
+    ages = FRAME[["age", "size"]].to_numpy()
+    assert (IsingLasso(0.1, kinds="continuous").fit(ages).impute(ages) == ages).all()
+
+
+def test_columns_split_at_a_threshold_cannot_be_filled(net):
+    holed = FRAME[COLUMNS].assign(old=FRAME["old"].mask(FRAME.index < 3))
+    with pytest.raises(
+        DataError, match="no missing cells in column 'old', whose numbers the fit only compares with 30"
+    ):
+        net.impute(holed)
+    table = as_table(holed, encode=net.coding_, missing="impute")
+    assert set(net.impute(table)[:, 4]) == {0, 1}  # a table knows the side alone
+
+
+def test_a_table_without_its_numbers_is_refused(net):
+    with pytest.raises(DataError, match=r"must have its numbers; a Table has the steps of .* column 'age' alone"):
+        net.impute(as_table(FRAME[COLUMNS], encode=net.coding_, missing="error"))
+    filled = net.impute(as_table(FRAME[COLUMNS], encode=net.coding_, missing="impute"))
+    assert (filled[:, 2] == FRAME["age"]).all()
+    assert set(filled[:, 0]) == {1, 3, 4}  # of merged values the first
+
+
+def test_files_keep_their_cells(net, tmp_path):
+    save(net, tmp_path / "net.npz")
+    assert load(tmp_path / "net.npz").coding.columns[2].is_whole
+    HOLED[COLUMNS].to_csv(tmp_path / "t.csv", index=False)
+    before = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_text())))
+    run("predict", tmp_path / "net.npz", tmp_path / "t.csv", "--impute", "--tables", 1, "-o", tmp_path / "drawn")
+    answers = [
+        run("predict", tmp_path / "net.npz", tmp_path / "t.csv", "--impute").stdout,
+        (tmp_path / "drawn" / "completed_1.csv").read_text(),
+    ]
+    for answer in answers:
+        header, *rows = csv.reader(io.StringIO(answer))
+        assert header == COLUMNS
+        found, given = np.array(rows), np.array(before[1:])
+        assert (found == given)[~GONE[:, :-1]].all()
+        assert all(cell.isdecimal() for cell in found[:, [0, 2, 4]].ravel())
