@@ -194,3 +194,17 @@ def test_arguments_without_a_meaning_are_refused():
     with pytest.raises(ArgumentError, match="n_edges must be an integer of at least 0; got -1"):
         fit.summary(-1)
     assert "more" in fit.summary(0)
+
+
+def test_a_fit_of_complete_rows_answers_for_rows_with_missing_cells():
+    """An estimator refuses them, as its parameter says."""
+    net = IsingLasso(0.05).fit(FRAME)
+    holed = FRAME.astype(float).mask(np.arange(FRAME.size).reshape(FRAME.shape) % 7 == 0)
+    filling = IsingLasso(0.05, missing="impute").fit(FRAME)
+    assert filling.network_ == net.network_
+    for name in ("predict", "predict_proba", "score_samples", "score"):
+        np.testing.assert_array_equal(getattr(net.fit_, name)(holed), getattr(filling, name)(holed))
+        with pytest.raises(DataError, match="must have no missing cells"):
+            getattr(net, name)(holed)
+    with pytest.raises(DataError, match=r"Pass isinglass.impute\(table\).table of the table that"):
+        net.fit_.log_likelihood(holed)

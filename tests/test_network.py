@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -367,3 +368,26 @@ def test_edges_print_as_a_table_and_are_a_dict_of_arrays():
     ]
     assert dict(edges)["source"].tolist() == ["rain", "tea"]
     assert pickle.loads(pickle.dumps(edges)).keys() == edges.keys()
+
+
+def test_values_of_pairs_are_as_many_as_pairs():
+    variables = Variables.of([3, 2], ["nominal", "binary"])
+    for values in ([2.0, 2.0], []):
+        with pytest.raises(DataError, match=rf"one value per pair \(1\); got {len(values)}"):
+            Network([0, 0, 0], [[0, 1]], values, variables=variables, pair_parameters=[[[1], [0], [-1]]])
+
+
+def test_categories_are_distinct():
+    with pytest.raises(DataError, match=r"column .* must have distinct categories; got \('a', 'b', 'a'\)"):
+        Variables.of([["a", "b", "a"]], "nominal")
+
+
+def test_matrices_with_labels_name_the_nodes():
+    frame = pd.DataFrame([[0, 2.0], [2.0, 0]], columns=["rain", "snow"], index=["rain", "snow"])
+    for read in (Network.from_couplings, Network.from_theta, lambda J: Network.from_spins(J, [0, 0])):
+        assert read(frame).names == ("rain", "snow")
+        assert read(frame.reset_index(drop=True)).names == ("rain", "snow")
+        with pytest.raises(DataError, match="names of its columns; got the row 'snow' and the column 'rain'"):
+            read(frame.set_axis(["snow", "rain"]))
+    assert Network.from_couplings(frame, names=["a", "b"]).names == ("a", "b")
+    assert not Network.from_couplings(pd.DataFrame(frame.to_numpy())).variables.named

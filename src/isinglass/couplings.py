@@ -68,7 +68,10 @@ def read_couplings(
     entries = [(blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k]).ravel() for k in order.tolist()]
     flat = np.concatenate([*entries, np.empty(0)])
     values = variables.block_values(index, flat)
-    stated = values if pair_values is None else check_vector(pair_values, "pair_values")[order]
+    stated = values if pair_values is None else check_vector(pair_values, "pair_values")
+    if len(stated) != len(index):
+        raise DataError(f"pair_values must have one value per pair ({len(index)}); got {len(stated)}.")
+    stated = values if pair_values is None else stated[order]
     if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
         raise DataError("pair_values must be those of the parameters: the coupling, or the norm of Theta.")
     kept = values != 0.0
@@ -142,3 +145,18 @@ def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatA
         )
     upper = sp.coo_array(sp.triu(matrix, 1))
     return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
+
+
+def labels_of(matrix: Unchecked) -> list[str] | None:
+    """Return the names of the columns of a frame; None for an array. Rows that have names must have the same."""
+    columns = list(getattr(matrix, "column_names", getattr(matrix, "columns", ())))
+    if not columns or columns == list(range(len(columns))):
+        return None
+    rows = list(getattr(matrix, "index", ()))  # only frames of pandas have one
+    if rows and rows not in (columns, list(range(len(columns)))):
+        k = next((k for k, (row, column) in enumerate(zip(rows, columns, strict=False)) if row != column), -1)
+        raise DataError(
+            f"the rows of a matrix must have the names of its columns; got the row {rows[k]!r} and the column "
+            f"{columns[k]!r}."
+        )
+    return list(map(str, columns))

@@ -203,10 +203,12 @@ class Fit(FittedNetwork, Frozen):
     def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count.
 
+        Of rows with missing cells, that of the observed ones (`score_samples`).
+
         Rows count by ``sample_weight``; by default by the weights of a `Table`, or by the column of weights of the file
         of the fit, where ``X`` has a column of this name.
         """
-        return self.mean_score(self.read(X, sample_weight=sample_weight))
+        return self.mean_score(self._open(X, sample_weight=sample_weight))
 
     def mean_score(self, table: AnyTable) -> float:
         """Return the mean log pseudo-likelihood per row of a table that was read like that of the fit."""
@@ -219,12 +221,9 @@ class Fit(FittedNetwork, Frozen):
         return self
 
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
-        return self.read(X, missing=missing, sample_weight=sample_weight)
-
-    @property
-    def every_row(self) -> str | None:
-        """What becomes of missing cells where every row wants an answer: none can be dropped."""
-        return "impute" if self.coding.missing == "drop" else None
+        """Return a table; a fit to complete rows takes missing cells, too."""
+        chosen = missing or ("impute" if self.coding.missing == "error" else None)
+        return self.read(X, missing=chosen, sample_weight=sample_weight)
 
     def facts(self) -> dict[str, str]:
         """Return in words what was found: the network, its penalty, how stages chose it, and its certificate."""

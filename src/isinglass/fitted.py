@@ -58,6 +58,11 @@ class FittedNetwork:
         """The result of the fit."""
         raise NotImplementedError
 
+    @property
+    def _every_row(self) -> str | None:
+        """What becomes of missing cells where every row wants an answer: none can be dropped."""
+        return "impute" if self._record.coding.missing == "drop" else None
+
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table, read as that of the fit was read; ``missing`` is what becomes of missing cells."""
         raise NotImplementedError
@@ -69,15 +74,17 @@ class FittedNetwork:
                 f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
-        return self._open(X, missing=self._record.every_row)
+        return self._open(X, missing=self._every_row)
 
     def score_samples(self, X: TableLike) -> Floats:
         """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
 
         Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
-        missing ones are summed over, or averaged over Gibbs draws where they have too many joint states.
+        missing ones are summed over, or averaged over Gibbs draws where they have too many joint states. Estimators
+        refuse missing cells, here and below, unless they are fitted with another ``missing`` than "error"; a `Fit`,
+        such as their ``fit_``, takes them.
         """
-        table, record = self._open(X, missing=self._record.every_row), self._record
+        table, record = self._open(X, missing=self._every_row), self._record
         if table.is_whole:
             return score_rows(table, record.network, record.occurs)
         return table.each(_score_part, record.network)
@@ -166,7 +173,7 @@ class FittedNetwork:
         above. Its ends are numbers of the table of the fit: the smallest, a quartile or the largest of a step. Shape
         (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
-        table, record = self._open(X, missing=self._record.every_row).whole(), self._record
+        table, record = self._open(X, missing=self._every_row).whole(), self._record
         variables = record.network.variables
         chance = category_probabilities(np.asarray(table), table.holes, record.network, record.occurs)
         parts = among_occurring([part.T for part in variables.split(chance)], variables, record.occurs)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass import conditionals
 from isinglass.arrays import Arrays, Bytes, FloatArray, Frozen, Mask, read_only
-from isinglass.couplings import check_vector, read_coupling_matrix, read_couplings, read_fields, read_matrix
+from isinglass.couplings import check_vector, labels_of, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import Table, TableLike, as_table
 from isinglass.data.containers import as_frame
 from isinglass.data.parts.blocks import is_in_parts
@@ -143,6 +143,8 @@ class Network(Frozen):
     ) -> Network:
         """Read a symmetric matrix with zero diagonal, dense or sparse; fields are zero unless given.
 
+        ``names`` are by default those of the columns of a frame, which those of its rows must equal.
+
         Differences from the transpose of up to 1e-12 of the largest entry count as rounding: the upper triangle is
         kept.
 
@@ -152,13 +154,13 @@ class Network(Frozen):
         array([2.])
         """
         node_fields = None if fields is None else check_vector(fields, "fields")
-        return cls(*read_coupling_matrix(couplings, node_fields, "couplings"), names)
+        return cls(*read_coupling_matrix(couplings, node_fields, "couplings"), names or labels_of(couplings))
 
     @classmethod
     def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
         """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal."""
         index, values, diagonal = read_matrix(theta, "theta")
-        return cls(diagonal, index, values, names)
+        return cls(diagonal, index, values, names or labels_of(theta))
 
     @classmethod
     def from_spins(cls, J: ArrayLike, h: ArrayLike, names: Sequence[str] | None = None) -> Network:
@@ -171,7 +173,7 @@ class Network(Frozen):
         >>> Network.from_spins([[0, 0.25], [0.25, 0]], [0, 0]).theta.tolist()
         [[-0.5, 1.0], [1.0, -0.5]]
         """
-        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), names)
+        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), names or labels_of(J))
         fields = 2 * spins.fields - 2 * spins.expected_influence
         return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
 

@@ -83,6 +83,9 @@ class Variables:
             raise DataError("covariates must leave a column that is modeled.")
         for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
             check_variable(self.called(s), kind, len(values), points)
+            known = [value for value in values if value is not None]
+            if len(set(known)) < len(known):
+                raise DataError(f"column {self.called(s)} must have distinct categories; got {values!r}.")
 
     @classmethod
     def binary(cls, names: Sequence[str] | int) -> Variables:

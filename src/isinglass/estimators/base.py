@@ -262,7 +262,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         Of a `Table`, as in `impute`, its categories. Whether cells may be missing is decided by ``missing``.
         """
         record = self._record
-        table = self._open(X, missing="impute" if record.coding.missing == "drop" else None).whole()
+        table = self._open(X, missing=self._every_row).whole()
         filled = fill_most_probable(table, record.network, record.occurs, record.coding.columns)
         return complete(X, filled, table, record.coding)
 
