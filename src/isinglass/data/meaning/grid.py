@@ -27,6 +27,8 @@ TAIL = 0.005
 """Share of the rows below and above the ends of a grid."""
 NORMAL_POINTS = 254
 """The normal scores of few values are whole numbers from 0 to this, as the solver needs; half of it is one, too."""
+_ROUNDING = 1e-12
+"""Of sums of weights, relative."""
 DECIMALS = 3
 """Numbers with at most so many decimals are whole multiples of a unit."""
 
@@ -175,14 +177,15 @@ def _describe(
 
     Means take a number beyond the ``ends`` for the end: a typing error would otherwise dominate every prediction that
     gives its step a little probability. They stay among the numbers of the step. The value of a step stands for its
-    numbers if it has none. Where no row of a step has a weight, all have the same.
+    numbers if it has none. Rows without weight do not count, unless a step has no others.
     """
     q = len(values)
     weight = np.where(np.bincount(codes, weight, q)[codes] > 0.0, weight, 1.0)
+    ordered, codes, weight = ordered[weight > 0.0], codes[weight > 0.0], weight[weight > 0.0]
     starts, stops = np.searchsorted(codes, np.arange(q)), np.searchsorted(codes, np.arange(q), side="right")
     total = np.concatenate([[0.0], np.cumsum(weight)])
     below = total[starts, None] + (total[stops] - total[starts])[:, None] * np.linspace(0.0, 1.0, 5)
-    places = np.searchsorted(total[1:], below)  # the first number with so much weight up to it
+    places = np.searchsorted(total[1:], below * (1.0 - _ROUNDING))  # the first number with so much weight up to it
     last = np.maximum(stops - 1, 0)[:, None]
     there = (stops > starts)[:, None]
     found = ordered[np.clip(places, np.minimum(starts[:, None], last), last)]
