@@ -115,7 +115,9 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
         old.name, np.array(cells) if is_number else cells, native_namespace=nw.get_native_namespace(old)
     )
     if (kind == nw.Boolean and not all(cell in (0, 1) for cell in cells)) or (
-        kind.is_integer() and not all(float(cell).is_integer() for cell in cells)
+        kind.is_numeric()
+        and kind not in (nw.Float32, nw.Float64)
+        and not all(float(cell).is_integer() for cell in cells)
     ):
         return new  # with probabilities
     if not library.is_pandas_like() and not library.is_polars():
