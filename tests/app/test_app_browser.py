@@ -279,6 +279,18 @@ def test_a_button_is_not_replaced_while_it_is_pressed(visit, server, ratings):
     assert codes_of(page) == {"0": ["6"], "1": ["6"]}
 
 
+def test_what_is_being_typed_is_not_replaced(visit, ratings, server):
+    page = visit()
+    give(page, ratings, "typed.csv")
+    page.focus("#codes")
+    page.keyboard.type("99, ")
+    server.session.choose({"left_out": [0]})  # as in another tab
+    page.wait_for_function("() => !document.getElementById('use-0').checked")
+    page.keyboard.type("98")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--na 99 --na 98 --drop')")
+
+
 def test_a_refused_choice_is_taken_back(visit, ratings):
     page = visit()
     give(page, ratings, "refused.csv")

@@ -15,6 +15,7 @@ let confirmed = null; // the choices that the server told last
 let unanswered = 0; // choices that it has not answered
 let included = 0; // version of the state that has all answered ones
 let pressed = false; // a mouse button or the space bar: drawing now would lose the click
+let typing = false; // into a field of the settings: drawing these now would lose what was typed
 let posts = Promise.resolve(); // requests that must not overtake each other
 const drawn = {}; // section -> the data that it shows
 const dismissed = new Set(); // numbers of jobs that ended without a result, and were seen
@@ -127,7 +128,7 @@ function show() {
   if (table) {
     redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${table.n_rows} rows, ${table.columns.length} columns`));
     redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
-    redraw("settings", [table, choices], showSettings);
+    if (!typing) redraw("settings", [table, choices], showSettings);
     redraw("fit", [table, choices, state.jobs.map((job) => [job.key, job.state])], showFit);
     redraw("code", [state.steps, language], showCode);
   }
@@ -135,7 +136,7 @@ function show() {
   state.jobs.filter((job) => job.kind in TITLES).forEach(tell);
   if (results.fit) {
     redraw("network", [results, state.stale], showNetwork);
-    redraw("more", [results, choices, state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
+    if (!typing) redraw("more", [results, choices, state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
   }
 }
 
@@ -415,6 +416,9 @@ byId("show-more").addEventListener("click", () => { listed += PAGE; show(); });
 for (const job of ["fit", "bootstrap", "compare", "figure"]) byId(`run-${job}`).addEventListener("click", () => run(job));
 byId("resamples").addEventListener("change", (event) => choose({ resamples: Math.max(1, Math.round(Number(event.target.value))) }));
 for (const name of ["figure", "ending"]) byId(name).addEventListener("change", (event) => choose({ [name]: event.target.value }));
+document.addEventListener("input", (event) => { typing ||= event.target.matches("#codes, #resamples"); }, true);
+document.addEventListener("change", () => { typing = false; }, true);
+document.addEventListener("focusout", () => { if (typing) { typing = false; show(); } });
 document.addEventListener("pointerdown", (event) => { pressed = event.button === 0 && !event.target.closest("select"); }, true);
 document.addEventListener("keydown", (event) => { pressed ||= event.key === " " && !event.target.closest("select"); }, true);
 for (const name of ["pointerup", "pointercancel", "pointermove", "contextmenu", "keyup"]) {
