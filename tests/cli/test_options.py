@@ -326,6 +326,14 @@ def test_attributes_may_be_separated_by_semicolons_or_tabs(table, tmp_path, mark
     assert [row["kind"] for row in rows[:3]] == ["hot", "cold", ""]
 
 
+def test_attributes_end_their_lines_as_csv_does(table, tmp_path):
+    """Python counts more characters as ends of lines."""
+    run("fit", table, "--alpha", "0.05", "-o", tmp_path / "net")
+    (tmp_path / "g.csv").write_text("name,kind\ntea,a\x0cb\x85c\u2028d\n", encoding="utf-8")
+    rows = read_csv(run("export", tmp_path / "net", "--format", "nodes", "--attributes", tmp_path / "g.csv").stdout)
+    assert rows[0]["kind"] == "a\x0cb\x85c\u2028d"
+
+
 # ------------------------------------------------------------------------------------------- what became 1
 
 

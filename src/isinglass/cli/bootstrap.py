@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.attributes import Attributes
+from isinglass.cli.attributes_file import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_solution, records

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from isinglass.cli.attributes import Attributes
+from isinglass.cli.attributes_file import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, text_of
 from isinglass.cli.models import Loaded
@@ -29,7 +29,7 @@ def export(console: Console, model: str, format: str | None, output: Path | None
       fields   CSV of the fields (thresholds) of all categories
       matrix   CSV of the couplings, one row and column per node
       gexf     Gephi
-      graphml  Cytoscape, yEd, igraph (needs networkx)
+      graphml  Cytoscape, yEd, igraph
       json     nodes and edges, for your own programs
     """
     from isinglass.export import write_network

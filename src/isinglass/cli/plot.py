@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli.attributes import Attributes
+from isinglass.cli.attributes_file import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded

@@ -6,7 +6,7 @@ import io
 import shlex
 from pathlib import Path
 
-from isinglass.cli.attributes import Attributes
+from isinglass.cli.attributes_file import Attributes
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +70,7 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
-        reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         (_, first), *lines = [(reader.line_num, line) for line in reader if line] or [(1, [])]
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
