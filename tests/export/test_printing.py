@@ -1,16 +1,21 @@
 """Tables for print: numbers rounded under headings, and no character that the format would run."""
 
 import csv
+import datetime
 import io
 import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
-from isinglass import Network, metrics
+from isinglass import Method, Network, bootstrap, compare_groups, metrics
 from isinglass.errors import DataError
 from isinglass.export import write_network, write_table
+from isinglass.select.criteria import compare_criteria
+from isinglass.select.sample_size import sample_size
 
 EDGES = {
     "source": ["a", "b_1"],
@@ -36,6 +41,71 @@ def test_markdown():
     assert rows == ["| a | c & d | −1.235 | 0.500 | < 0.001 |", "| b\\_1 | 50% | 0.000 |  | 0.250 |"]
 
 
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [
+        ("coupling in USA", "Edge weight in USA"),
+        ("strength in first_born", "Strength in first_born"),
+        ("expected_influence", "Expected influence"),
+        ("p_structure", "p (structure)"),
+        ("BMI", "BMI"),
+        ("party_ID", "party_ID"),
+        ("n11", "n11"),
+    ],
+)
+def test_headings_keep_the_names_of_groups_and_of_users_columns(name, heading):
+    assert next(csv.reader(io.StringIO(text_of({name: [1.0]}, "csv")))) == [heading]
+
+
+def test_all_columns_of_ours_have_headings():
+    X = np.random.default_rng(0).integers(0, 2, (60, 4))
+    fit, network = Method().fit(X), Network.from_couplings(1 - np.eye(4), np.zeros(4))
+    tables = [
+        fit.edges(),
+        fit.network.edges(),
+        metrics.node_table(X, network),
+        metrics.centrality(network, list("aabb")),
+        bootstrap(X, Method(), n_boot=3).edges(),
+        compare_groups(X, ["u", "v"] * 30, Method(), n_permutations=2).pairs(),
+        sample_size(network, [30], n_repeats=1),
+        compare_criteria(X),
+    ]
+    for table in tables:
+        (head,) = csv.reader([text_of(table, "csv").partition("\n")[0]])
+        assert [name for name in head if "_" in name] == []
+
+
+def test_columns_may_have_names_that_are_equal_as_texts():
+    assert text_of({1: ["a"], "1": ["b"]}, "csv") == "1,1\na,b\n"
+
+
+DAY, TIME = datetime.date(2006, 1, 2), datetime.datetime(2006, 1, 2, 12, 30)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([DAY, None], "2006-01-02"),
+        (pd.Series([TIME, None]), "2006-01-02 12:30:00"),
+        (pl.Series([TIME, None]), "2006-01-02 12:30:00"),
+        (np.array([TIME, "NaT"], dtype="datetime64[ns]"), "2006-01-02 12:30:00"),
+        (np.array([DAY, "NaT"], dtype="datetime64[D]"), "2006-01-02"),
+        (np.array([90, "NaT"], dtype="timedelta64[s]").astype("timedelta64[ns]"), "0:01:30"),
+        (pd.Series([pd.Timedelta(seconds=90), None]), "0 days 00:01:30"),
+        (pl.Series([DAY, None]), "2006-01-02"),
+        (pl.Series([TIME.time(), None]), "12:30:00"),
+        (pl.Series([Decimal("1.23456"), None]), "1.235"),
+    ],
+    ids=lambda value: getattr(value, "dtype", value),
+)
+@pytest.mark.parametrize("format", ["csv", "markdown", "latex"])
+def test_dates_and_times(values, shown, format):
+    text = text_of({"name": ["a", "b"], "when": values}, format)
+    assert shown in text
+    if format == "csv":
+        assert [row[1] for row in csv.reader(io.StringIO(text))] == ["when", shown, ""]
+
+
 def test_names_that_look_like_numbers_stay_on_the_left():
     rule = text_of({"name": ["1", "2"], "coupling": [None, 0.5]}, "markdown").splitlines()[1]
     assert rule == "|---|---:|"
@@ -54,9 +124,19 @@ def test_names_keep_their_minus_signs_in_csv():
 
 
 @pytest.mark.parametrize(("p", "shown"), [(0.0007, "< 0.001"), (0.00099, "< 0.001"), (0.001, "0.001")])
-@pytest.mark.parametrize("column", ["p", "q"])
+@pytest.mark.parametrize("column", ["p", "q", "p_value", "p_family", "p_strength"])
 def test_p_values_below_the_last_digit_are_not_rounded_up(column, p, shown):
     assert text_of({"name": ["a"], column: [p]}, "markdown").splitlines()[-1] == f"| a | {shown} |"
+
+
+@pytest.mark.parametrize("column", ["p_age", "q_1", "q2.5", "pp_values", "P"])
+def test_other_numbers_are_not_taken_for_p_values(column):
+    assert text_of({"name": ["a"], column: [0.0002]}, "markdown").splitlines()[-1] == "| a | 0.000 |"
+
+
+def test_markdown_keeps_what_looks_like_markup():
+    row = text_of({"name": ["&lt;b&gt; $x$ ~~y~~ R&D"]}, "markdown").splitlines()[-1]
+    assert row == r"| \&lt;b\&gt; \$x\$ \~\~y\~\~ R&D |"
 
 
 def test_whole_and_other_numbers_have_the_same_minus_sign():

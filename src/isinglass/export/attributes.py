@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from isinglass.arrays import FloatArray, IntArray
 from isinglass.data.containers import as_frame
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.escaping import storable
+from isinglass.export.escaping import storable, xml_characters
 from isinglass.names import by_node, find_nodes
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.results import solution_of
@@ -210,18 +211,22 @@ def check_name(name: object, of: Literal["node", "edge"], variables: Variables, 
     reserved = RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
     reasons = {
         "isinglass, Gephi, networkx or Cytoscape give that name a meaning": reserved,
-        "another column has that name, in upper or lower case": {other.casefold() for other in taken},
+        "another column has that name, in upper or lower case": {xml_characters(other).casefold() for other in taken},
     }
     for reason, names in reasons.items():
-        if {name.casefold(), storable(name).casefold()} & names:
+        if {name.casefold(), xml_characters(name).casefold()} & names:
             raise DataError(f"an attribute of {of}s cannot be called {name!r}: {reason}. Rename it.")
     return storable(name)
 
 
 def plain_value(value: object) -> Any:  # Any: whatever the value is
     """Return a Python value, None for a missing one."""
+    if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):  # nanoseconds
+        value = value.astype(f"{value.dtype.kind}8[us]")  # Python has no finer times
     if isinstance(value, np.generic):
         value = value.item()
+    elif isinstance(value, Decimal):
+        value = float(value)
     try:
         missing = value is None or bool(value != value)  # NaN and NaT differ from themselves
     except (TypeError, ValueError):  # pandas.NA does not say

@@ -13,38 +13,45 @@ from isinglass.export.attributes import Cell, list_columns, plain_value
 from isinglass.export.escaping import csv_line, storable
 
 SPELLINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex"}
-HEADINGS = {
+_PLAIN = """
+accuracy alpha betweenness bridge_expected_influence bridge_strength categories category closeness community
+correlation correlation_q5 correlation_q95 covariate criterion degree deviance_explained difference different dropped
+edges expected_influence first held_out inclusion kind log_odds_ratio lower marginal_accuracy mean missing_information
+normalized_accuracy positive_edges refitted rows second sensitivity sensitivity_q5 sensitivity_q95 source_category
+specificity specificity_q5 specificity_q95 stability strength structure target_category upper variable wording
+"""
+# Headings of the columns that isinglass makes. Others keep the names that their users gave them.
+HEADINGS = {name: name.replace("_", " ").capitalize() for name in _PLAIN.split()} | {
     "source": "Node",
     "target": "Neighbor",
     "name": "Node",
     "names": "Node",
     "coupling": "Edge weight",
-    "refitted": "Refitted",
     "partial_correlation": "Partial r",
     "std_error": "SE",
-    "lower": "Lower",
-    "upper": "Upper",
     "field": "Threshold",
-    "inclusion": "Inclusion",
-    "log_odds_ratio": "Log odds ratio",
     "r_squared": "R²",
     "p_family": "p (max-T)",
+    "p_structure": "p (structure)",
+    "p_strength": "p (strength)",
     "q": "q (FDR)",
-} | {name: name for name in ("p", "n11", "n10", "n01", "n00")}
+    "ebic": "EBIC",
+}
+P_VALUES = ("p", "q", "p_value", "q_value", "p_family", "p_structure", "p_strength")
 REPEATED = ("sign", "weight")  # what the coupling says already
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$]|&(?=#?\w+;))")  # an ampersand where it would begin an entity
 _LATEX = {character: "\\" + character for character in "&%$#_{}"}
 _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$", "−": "$-$"}
 _LATEX |= {"<": "$<$", ">": "$>$", "|": "$|$"}
 _LATEX |= {"[": "{[}", "*": "{*}"}  # after the end of a row these would be its arguments
-_P_VALUE = re.compile(r"^[pq](_|$)|p_value")  # or a q-value
 
 
 def write_table(table: object, path: Target, format: str | None = None, *, digits: int = 3) -> None:
     """Write a table for print: edges, centralities, a comparison of groups, or any other columns.
 
     Numbers are rounded, p- and q-values below the last digit are written as such, missing values stay empty, columns
-    have the names that readers know (``std_error`` is SE), and those that repeat the coupling, its sign and size, are
-    left out.
+    of isinglass have the names that readers know (``std_error`` is SE), and those that repeat the coupling, its sign
+    and size, are left out.
 
     Parameters
     ----------
@@ -72,10 +79,11 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
     if format not in SPELLINGS.values():
         raise ArgumentError("format", f"must be one of {', '.join(SPELLINGS.values())}", format)
     check_count("digits", digits, least=0)
-    columns = {str(name): [plain_value(value) for value in values] for name, values in list_columns(table, "table")}
-    if len({len(values) for values in columns.values()}) > 1:
+    columns = [(str(name), [plain_value(value) for value in values]) for name, values in list_columns(table, "table")]
+    if len({len(values) for _, values in columns}) > 1:
         raise DataError("table must have columns of one length; got columns of several lengths.")
-    write_lines(print_rows(list(columns), zip(*columns.values(), strict=True), format, digits), path)
+    rows = zip(*(values for _, values in columns), strict=True)
+    write_lines(print_rows([name for name, _ in columns], rows, format, digits), path)
 
 
 def ending_of(path: Target) -> str:
@@ -91,7 +99,7 @@ def print_rows(
     places = [k for k, name in enumerate(names) if name not in REPEATED or "coupling" not in known]
     cells = [[row[k] for k in places] for row in rows]
     head = [names[k] if of_nodes else _heading(names[k]) for k in places]
-    are_p = [not of_nodes and bool(_P_VALUE.search(names[k])) for k in places]
+    are_p = [not of_nodes and names[k] in P_VALUES for k in places]
     body = [[_cell(value, is_p, digits) for is_p, value in zip(are_p, row, strict=True)] for row in cells]
     columns = zip(*cells, strict=True) if cells else ([] for _ in places)
     numeric = [_are_numbers([value for value in column if value is not None]) for column in columns]
@@ -117,13 +125,14 @@ def print_rows(
 
 
 def _heading(name: str) -> str:
-    return HEADINGS.get(name, name.replace("_", " ").capitalize())
+    measure, of, group = name.partition(" in ")  # as in "coupling in USA"
+    return HEADINGS[measure] + of + group if measure in ("coupling", "strength") else HEADINGS.get(name, name)
 
 
 def _cell(value: Cell, is_p: bool, digits: int) -> str:
     if value is None:
         return ""
-    if isinstance(value, str | bool):
+    if isinstance(value, bool) or not isinstance(value, int | float):  # dates, too
         return storable(str(value))
     if isinstance(value, int):
         return str(value).replace("-", "−")
@@ -138,7 +147,7 @@ def _are_numbers(values: Sequence[Cell]) -> bool:
 
 
 def _markdown(cells: Sequence[str]) -> str:
-    flat = (re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(cell.split())) for cell in cells)
+    flat = (_MARKDOWN.sub(r"\\\1", " ".join(cell.split())) for cell in cells)
     return "| " + " | ".join(cell.replace("\\< ", "< ") for cell in flat) + " |"
 
 
