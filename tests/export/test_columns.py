@@ -66,6 +66,8 @@ def test_names_that_become_equal_are_refused():
     taken = check_name("a\ud800", "node", BITS, [])
     with pytest.raises(DataError, match="another column has that name"):
         check_name("a\ud801", "node", BITS, [taken])
+    with pytest.raises(DataError, match="another column has that name"):
+        check_name("a␇", "node", BITS, [check_name("a\x07", "node", BITS, [])])  # in XML
     with pytest.raises(DataError, match="another column has that name, in upper or lower case"):
         check_name("PARTY", "edge", BITS, [check_name("Party", "edge", BITS, [])])
 

@@ -70,6 +70,7 @@ def test_numbers_are_no_formulas():
 
 def test_empty_text_differs_from_missing():
     assert text.csv_line(["", None, 1]) == '"",,1'
+    assert text.csv_line([None]) == '""'  # readers skip empty lines
 
 
 def test_infinity_is_what_java_and_python_read():

@@ -1,9 +1,13 @@
-"""GraphML, written by networkx."""
+"""GraphML, in which the names of nodes are their ids."""
+
+import io
 
 import networkx
 import numpy as np
 import pytest
 from commands import run, write_table
+from hypothesis import given
+from hypothesis import strategies as st
 
 from isinglass import Network, as_table
 from isinglass.errors import DataError
@@ -21,9 +25,43 @@ def test_graphml_reads_back(tmp_path):
     assert "cups" not in graph.nodes[names[1]]
 
 
-def test_graphml_has_pictures_of_control_characters(tmp_path):
-    write_network(Network([0.0, 0.0], [[0, 1]], [1.0], ["a\x07", "b"]), tmp_path / "net.graphml")
-    assert list(networkx.read_graphml(tmp_path / "net.graphml").nodes) == ["a\u2407", "b"]
+def read_back(names, **options):
+    p = len(names)
+    stream = io.StringIO()
+    model = Network.from_couplings(np.ones((p, p)) - np.eye(p), np.zeros(p), names=names)
+    write_network(model, stream, "graphml", **options)
+    return networkx.read_graphml(io.BytesIO(stream.getvalue().encode()))
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["a\x07", "b"], ["a␇", "b"]),
+        (["a\x07", "a␇", "a␇ (2)"], ["a␇ (3)", "a␇", "a␇ (2)"]),
+        (["a\ud800", "a\ud801", "a\ufffe"], ["a\ufffd", "a\ufffd (2)", "a\ufffd (3)"]),
+        (["", " ", "\t", "a", " a ", "a\n", "a\r\n"], ["(no name)", " ", "\t", "a", " a ", "a\n", "a\r\n"]),
+        (["=1+1", "a,b", '"', "<&>", "🙂", "n" * 10_000], ["=1+1", "a,b", '"', "<&>", "🙂", "n" * 10_000]),
+    ],
+)
+def test_names_stay_different(names, shown):
+    graph = read_back(names)
+    assert list(graph.nodes) == shown
+    assert graph.number_of_edges() == len(names) * (len(names) - 1) // 2
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=[])), min_size=1, max_size=6, unique=True))
+def test_any_names_give_a_file_that_opens(names):
+    graph = read_back(names, node_attributes={"text": names})
+    assert len(graph) == len(names)
+    assert [len(data["text"]) for _, data in graph.nodes(data=True)] == [len(name) for name in names]
+
+
+def test_values_of_every_kind_are_read_back():
+    attributes = {"present": [True, False], "score": [float("inf"), None], "age": [2**40, -1], "party": ["", "D"]}
+    nodes = read_back(["a", "b"], node_attributes=attributes).nodes
+    assert nodes["a"] == {"field": 0.0, "degree": 1, "strength": 1.0, **{n: v[0] for n, v in attributes.items()}}
+    assert "score" not in nodes["b"]
+    assert nodes["b"]["present"] is False
 
 
 def test_graphml_has_the_colors_of_groups(tmp_path):

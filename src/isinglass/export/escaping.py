@@ -1,14 +1,14 @@
 """Escaping of names for CSV and XML.
 
 Names are kept wherever the format allows. Lone surrogates become U+FFFD. XML has no control characters but tab, line
-feed and carriage return: the others become their pictures (U+0000 becomes U+2400 ␀). Two names may become equal by
-this; files identify nodes by numbers.
+feed and carriage return: the others become their pictures (U+0000 becomes U+2400 ␀).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
 from xml.sax.saxutils import escape
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -27,12 +27,30 @@ def storable(text: str) -> str:
 
 def xml_characters(text: str) -> str:
     """Return the text with pictures of the control characters that XML does not allow, even escaped."""
-    return text.translate(_PICTURES)
+    return storable(text).translate(_PICTURES)
+
+
+def xml_ids(names: Sequence[str]) -> list[str]:
+    r"""Return different names as ids for XML: not empty, and with a number where they would become equal.
+
+    Examples
+    --------
+    >>> xml_ids(["a␇", "a\x07", "b\x07", ""])
+    ['a␇', 'a␇ (2)', 'b␇', '(no name)']
+    """
+    texts = {name: xml_characters(name) or "(no name)" for name in names}  # igraph refuses an empty id
+    taken = {name for name, text in texts.items() if name == text}
+    for name, text in texts.items():
+        if name != text:
+            candidates = chain([text], (f"{text} ({k})" for k in count(2)))
+            texts[name] = next(each for each in candidates if each not in taken)
+            taken.add(texts[name])
+    return [texts[name] for name in names]
 
 
 def xml_text(text: str) -> str:
     """Return the text escaped for an attribute or an element of XML."""
-    return escape(xml_characters(storable(text)), _REFERENCES)
+    return escape(xml_characters(text), _REFERENCES)
 
 
 def xml_element(name: str, attributes: Mapping[str, str], *, closed: bool = True) -> str:
@@ -67,4 +85,4 @@ def csv_field(value: str | float | int | bool | None, *, spreadsheet_safe: bool 
 
 def csv_line(values: Iterable[str | float | int | bool | None], *, spreadsheet_safe: bool = False) -> str:
     """Return one line of a CSV file without its end."""
-    return ",".join(csv_field(value, spreadsheet_safe=spreadsheet_safe) for value in values)
+    return ",".join(csv_field(value, spreadsheet_safe=spreadsheet_safe) for value in values) or '""'  # no empty line

@@ -1,15 +1,13 @@
 """Networks as CSV, GEXF (Gephi), GraphML and JSON files, and as networkx graphs.
 
-CSV is UTF-8 with line feeds, quoted as in RFC 4180. GEXF is version 1.2draft: networkx before 3.6 does not read 1.3.
+CSV is UTF-8 with line feeds, quoted as in RFC 4180.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -17,16 +15,14 @@ from numpy.typing import ArrayLike
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, annotate
-from isinglass.export.escaping import cell_text, csv_line, storable, xml_characters, xml_element
+from isinglass.export.escaping import cell_text, csv_line, storable
 from isinglass.export.printing import SPELLINGS, ending_of, print_rows
+from isinglass.export.xml_files import gexf_lines, graphml_lines
 from isinglass.json_text import json_text
 from isinglass.network import Network, NetworkLike
-from isinglass.show.palette import SIGNS, GroupColors, channels
+from isinglass.show.palette import GroupColors
 
-SPREAD = 1000.0  # factor of positions in GEXF: Gephi draws a node about 10 units wide, and a layout lies in [−1, 1]²
 KIND, VERSION = "isinglass network", 1
-_NAMESPACE = "http://www.gexf.net/1.2draft"
-_TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
 SUFFIXES = {".csv": "edges", ".md": "edges", ".tex": "edges", ".gexf": "gexf", ".graphml": "graphml", ".json": "json"}
 
 
@@ -56,11 +52,11 @@ def write_network(
     path : path, "-" or text stream
         Where to; "-" is the standard output. A file appears when it is complete.
     format : {"edges", "blocks", "nodes", "fields", "matrix", "gexf", "graphml", "json"}, optional
-        By default from the ending of the name: ``.csv`` (the edges), ``.gexf``, ``.graphml`` (by networkx) or
-        ``.json``. ``blocks`` is a CSV file with one line for every two categories of every edge; the category is
-        empty, and the coupling per unit of score, where a column is not nominal. ``fields`` (thresholds) has one line
-        for every category of every node, ``matrix`` the signed couplings. A file whose name ends in ``.md`` or
-        ``.tex`` has the same table for print, rounded to three digits (`write_table`).
+        By default from the ending of the name: ``.csv`` (the edges), ``.gexf``, ``.graphml`` or ``.json``. ``blocks``
+        is a CSV file with one line for every two categories of every edge; the category is empty, and the coupling per
+        unit of score, where a column is not nominal. ``fields`` (thresholds) has one line for every category of every
+        node, ``matrix`` the signed couplings. A file whose name ends in ``.md`` or ``.tex`` has the same table for
+        print, rounded to three digits (`write_table`).
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
     node_attributes : mapping of str to sequence, or data frame, optional
@@ -135,28 +131,15 @@ def to_networkx(
     >>> graph.edges["tea", "coffee"]
     {'coupling': -1.5, 'sign': -1, 'weight': 1.5}
     """
-    return _graph_of(annotate(network, names=names, node_attributes=node_attributes, edge_attributes=edge_attributes))
-
-
-def _graph_of(graph: Annotated) -> Any:  # Any: a graph of networkx, which has no types
-    result = _networkx().Graph()
-    names = graph.network.names
-    result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(names))
-    result.add_edges_from((names[s], names[t], _present(graph.edges, k)) for k, (s, t) in enumerate(graph.pairs))
-    return result
-
-
-def _networkx() -> ModuleType:
     try:
-        return import_module("networkx")
+        networkx = import_module("networkx")
     except ImportError as error:
         raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
-
-
-def _graphml_lines(graph: Annotated) -> Iterator[str]:
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    colored = _graph_of(replace(graph, nodes=graph.colored_nodes))
-    yield from (xml_characters(line) for line in _networkx().generate_graphml(colored) if not line.startswith("<?xml"))
+    graph = annotate(network, names=names, node_attributes=node_attributes, edge_attributes=edge_attributes)
+    result, nodes = networkx.Graph(), graph.network.names
+    result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(nodes))
+    result.add_edges_from((nodes[s], nodes[t], _present(graph.edges, k)) for k, (s, t) in enumerate(graph.pairs))
+    return result
 
 
 def _present(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
@@ -204,54 +187,6 @@ def _field_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
     for name, labels, values in zip(network.names, network.labels, fields, strict=True):
         for label, value in zip(labels, values.tolist(), strict=True):
             yield name, label, value
-
-
-def _gexf_lines(graph: Annotated) -> Iterator[str]:
-    nodes, edges = graph.colored_nodes, dict(graph.edges)
-    colors = [SIGNS[sign] for sign in edges["sign"].values]  # type: ignore[index]  # integers
-    weights = edges.pop("weight").values  # an attribute of the edge itself
-    edges["color"] = Column("text", tuple(colors))
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield xml_element("gexf", {"xmlns": _NAMESPACE, "xmlns:viz": f"{_NAMESPACE}/viz", "version": "1.2"}, closed=False)
-    yield "<meta><creator>isinglass</creator></meta>"
-    yield xml_element("graph", {"mode": "static", "defaultedgetype": "undirected", "idtype": "string"}, closed=False)
-    for of, columns in (("node", nodes), ("edge", edges)):
-        yield xml_element("attributes", {"class": of, "mode": "static"}, closed=False)
-        for number, (name, column) in enumerate(columns.items()):
-            yield xml_element("attribute", {"id": str(number), "title": name, "type": _TYPES[column.kind]})
-        yield "</attributes>"
-    yield "<nodes>"
-    for k, name in enumerate(graph.network.names):
-        yield xml_element("node", {"id": f"n{k}", "label": name}, closed=False)
-        yield from _gexf_values(nodes, k)
-        if graph.colors is not None:
-            yield _gexf_color(str(graph.colors.values[k]))
-        if graph.positions is not None:
-            x, y = (cell_text(SPREAD * value) for value in graph.positions[k].tolist())
-            yield xml_element("viz:position", {"x": x, "y": y, "z": "0.0"})
-        yield "</node>"
-    yield "</nodes>"
-    yield "<edges>"
-    for k, (s, t) in enumerate(graph.pairs):
-        ends = {"id": str(k), "source": f"n{s}", "target": f"n{t}", "weight": cell_text(weights[k])}
-        yield xml_element("edge", ends, closed=False)
-        yield from _gexf_values(edges, k)
-        yield _gexf_color(colors[k])
-        yield "</edge>"
-    yield from ("</edges>", "</graph>", "</gexf>")
-
-
-def _gexf_values(columns: Mapping[str, Column], k: int) -> Iterator[str]:
-    yield "<attvalues>"
-    for number, column in enumerate(columns.values()):
-        if (value := column.values[k]) is not None:
-            yield xml_element("attvalue", {"for": str(number), "value": cell_text(value)})
-    yield "</attvalues>"
-
-
-def _gexf_color(color: str) -> str:
-    red, green, blue = map(str, channels(color))
-    return xml_element("viz:color", {"r": red, "g": green, "b": blue})
 
 
 def _json_lines(graph: Annotated) -> Iterator[str]:
@@ -306,8 +241,8 @@ ROWS: Mapping[str, Callable[[Annotated], Iterator[Sequence[Cell]]]] = {
 }
 """Formats that are tables, CSV or for print: their rows, the header first."""
 LINES: dict[str, Callable[[Annotated], Iterator[str]]] = {
-    "gexf": _gexf_lines,
-    "graphml": _graphml_lines,
+    "gexf": gexf_lines,
+    "graphml": graphml_lines,
     "json": _json_lines,
 }
 """All other formats: their lines."""
