@@ -182,8 +182,8 @@ def test_missing_cells():
     [
         (np.arange(300), "ordinal", "at most 256 categories; got 300"),
         ([f"id{k}" for k in range(300)], "nominal", "at most 256"),
-        ([f"id{k}" for k in range(60)], "nominal", "fewer categories than there are rows"),
-        ([str(k // 2) for k in range(60)] + ["last"], "nominal", "fewer categories than there are rows"),
+        ([f"id{k}" for k in range(60)], "nominal", "at least two rows per category on average; got"),
+        ([str(k // 2) for k in range(60)] + ["last"], "nominal", "at least two rows per category on average; got"),
         (["a", 1, "b", 2], "ordinal", "numbers or text, not both"),
         ([(1, 2), (3, 4), (5, 6)], "nominal", "which is a tuple"),
         ([0, 1, np.inf], "ordinal", "finite numbers"),

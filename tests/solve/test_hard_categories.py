@@ -6,8 +6,9 @@ import slow_objective as objective
 from networks import make_table
 
 from isinglass import as_table, ising_path, nodewise_path
+from isinglass._core import Problem
 from isinglass.data import column_sd
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, ConvergenceWarning, DataError
 from isinglass.solve.path import alpha_max
 
 ANY_FLAG = pytest.mark.filterwarnings("ignore::isinglass.errors.ConvergenceWarning")
@@ -207,6 +208,30 @@ def test_penalties_that_vanish_are_refused(kinds):
         ising_path(three, [1e-310])
     with pytest.raises(DataError, match="cannot be told from no penalty"):
         nodewise_path(three, [1e-310])
+
+
+@pytest.mark.parametrize("score_range", [0, 2], ids=["nominal", "ordinal"])
+def test_work_does_not_grow_where_rounding_hides_the_penalty(score_range):
+    """Each stop on the way to 1e-300 took as many steps as one at 1e-12, for nothing."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 3, (60, 4)).astype(np.uint8)
+    codes[:, 1] = np.where(rng.random(60) < 0.5, codes[:, 0], codes[:, 1])
+    products = []
+    for alpha in (1e-12, 1e-60, 1e-300):
+        problem = Problem(codes, None, None, False, 1, 1 << 30, np.full(4, score_range, dtype=np.uint8), np.ones(4))
+        problem.alpha_max()
+        products.append(problem.follow([alpha], alpha, 1e-7, 100, 0.0)[0].n_products)
+    assert max(products) < 5 * products[0]
+
+
+@pytest.mark.parametrize("path_function", [ising_path, nodewise_path])
+def test_the_advice_at_penalties_that_are_too_small_is_true(path_function):
+    three = table(likert(), "ordinal")
+    with pytest.raises(ArgumentError, match="Use 1e-6 or more"):
+        path_function(three, [0.0])
+    assert path_function(three, [1e-6])[0].converged
+    with pytest.warns(ConvergenceWarning, match="More steps would not help.* Stop the path at a larger alpha"):
+        path_function(three, [1e-13])
 
 
 @ANY_FLAG

@@ -162,7 +162,6 @@ constexpr int MAX_SLOW_STEPS = 4;   // in a row that do not halve the slopes: ca
 constexpr int MAX_BALANCED = 4;     // ... and Newton's method begins again, so often (measured)
 constexpr double LONGEST_STEP = 4;  // of a field
 constexpr double SHORTEST_SHARE = 1e-6;  // of a step
-constexpr double BETTER = 1e-9;          // share of the loss by which other fields must be better to start from them
 constexpr double ROUNDED = 1e-9;         // relative slopes below which a step that gains no digit ends it
 constexpr double SLOW_CHORD = 0.05;      // share of the slopes left by a step after which the Hessian is made again
 constexpr double GOOD_SHARE = 1e-12;     // of the loss that slopes which are left may add to the duality gap

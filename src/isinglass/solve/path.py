@@ -42,6 +42,7 @@ STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are ke
 CELLS_AT_ONCE = 500_000  # cells times alphas of one call without screening: a callback does not wait long
 NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it, loosely solved ones too
 MAX_STEPS = 100  # of Newton's method per alpha
+ROUNDED = 1e-10  # KKT residual below which further steps move within rounding
 SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
 
 
@@ -297,9 +298,15 @@ def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> N
         return
     worst = max(failed, key=lambda solution: solution.kkt_residual)
     gap = worst.duality_gap / max(null_objective, 1e-12)
-    message = (
+    found = (
         f"{len(failed)} of {len(path)} solutions did not reach tol={path.tol:g}; worst at alpha={worst.alpha:.6g}: "
-        f"kkt_residual={worst.kkt_residual:.1e}, relative gap={gap:.1e}. "
-        f"Increase {setting('max_iter')} (now {max_iter}) or {setting('tol')}, or stop the path at a larger alpha."
+        f"kkt_residual={worst.kkt_residual:.1e}, relative gap={gap:.1e}"
     )
-    warn(ConvergenceWarning(message))
+    if any(solution.n_iter >= max_iter and solution.kkt_residual > ROUNDED for solution in failed):
+        remedy = f"Increase {setting('max_iter')} (now {max_iter}), the number of steps allowed for each alpha."
+    else:
+        remedy = (
+            "More steps would not help: the numbers above are as small as rounding allows. Stop the path at a larger "
+            f"alpha, or increase {setting('tol')} if they are small enough for you."
+        )
+    warn(ConvergenceWarning(f"{found}. {remedy}"))

@@ -189,7 +189,7 @@ def as_solution(network: Network, state: State, alpha: float) -> Solution:
 def refuse_free(name: str) -> ArgumentError:
     """Return the error of a path that ends without a penalty."""
     remedy = (
-        "Use a small value; penalty weights of 0 leave single pairs free, and refit estimates the edges of a network "
-        "without a penalty."
+        "Use 1e-6 or more (from about 1e-8 downwards rounding hides the duality gap); penalty weights of 0 leave "
+        "single pairs free, and refit estimates the edges of a network without a penalty."
     )
     return ArgumentError(name, "must be positive where columns have categories", 0.0, remedy)

@@ -700,6 +700,7 @@ State Newton::record(const Run& run) {
     state.n_working = set_.n_edges();
     state.n_products = model_.n_products();
     state.n_iter = run.n_iter;
+    state.converged = run.is_reached;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.theta_norm(e) == 0.0) continue;
         state.edges.push_back(set_.pair(e));

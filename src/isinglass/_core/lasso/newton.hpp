@@ -19,7 +19,7 @@ struct State {
     std::vector<Pair> edges = {};
     std::vector<double> values = {};  // of every edge: one coefficient or a group (see Rows::has_groups)
     double loss = 0, objective = 0, kkt_residual = 0, duality_gap = 0;
-    bool converged = false;  // both within the tolerance of the path
+    bool converged = false;  // to the tolerances of the run; of a point of a path, to those of the path
     // Over the nodes with edges, if one is free: a hint that an unpenalized optimum is at infinity.
     double largest_eta = 0;
     int64_t certified_zeros = 0;  // in the working set

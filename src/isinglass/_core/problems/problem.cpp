@@ -92,8 +92,11 @@ State PathSolver::descend(double alpha, double next, const PathOptions& options)
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);
     find_first(stops.front(), options);
     for (size_t k = 0; k + 1 < stops.size(); ++k) {
-        solve_roughly(found_.pairs, stops[k], options);
-        if (screens) look(stops[k], stops[k + 1], options.strictness);
+        const State stop = solve_roughly(found_.pairs, stops[k], options);
+        // Rounding hides penalties as small as this one: stops at smaller ones would take as long and gain nothing.
+        const bool is_last = !stop.converged && stop.n_iter < options.max_iter;
+        if (screens) look(stops[k], is_last ? alpha : stops[k + 1], options.strictness);
+        if (is_last) break;
     }
     State state = solve_checked(alpha, next, steepest, options);
     if (screens && kind_ == Kind::joint) state.certified_zeros += screen_.certified_outside();

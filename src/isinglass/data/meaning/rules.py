@@ -342,7 +342,7 @@ def _check_count(values: list[Value], spec: ColumnSpec) -> None:
         )
     if has_too_many(q, n_rows):
         raise DataError(
-            f"{where} must have fewer categories than there are rows to learn from; got {q} in {n_rows} rows. "
+            f"{where} must have at least two rows per category on average; got {q} categories in {n_rows} rows. "
             f"{number}If the column holds row names, leave it out ({DROP}); otherwise merge its values into "
             f"fewer categories.{spec.remark}"
         )
