@@ -391,3 +391,40 @@ def test_matrices_with_labels_name_the_nodes():
             read(frame.set_axis(["snow", "rain"]))
     assert Network.from_couplings(frame, names=["a", "b"]).names == ("a", "b")
     assert not Network.from_couplings(pd.DataFrame(frame.to_numpy())).variables.named
+
+
+def test_blocks_are_centered_and_the_distribution_stays():
+    """Otherwise the strength of an edge would depend on how its block is written."""
+    rng = np.random.default_rng(0)
+    variables = Variables.of([3, 4, 3], ["nominal", "nominal", "ordinal"])
+    pairs, blocks = [[0, 1], [2, 0], [1, 2]], [rng.normal(size=shape) for shape in ((3, 4), (1, 3), (4, 1))]
+    fields = [rng.normal(size=size) for size in (2, 3, 2)]
+    network = Network(fields, pairs, variables=variables, pair_parameters=blocks)
+    states = np.array(list(itertools.product(range(3), range(4), range(3))), dtype=np.uint8)
+    a, b, c = states.T
+    logits = sum(np.r_[0.0, own][column] for own, column in zip(fields, states.T, strict=True))
+    logits = logits + blocks[0][a, b] + blocks[1][0, a] * c + blocks[2][b, 0] * c
+    expected, found = np.exp(logits), np.exp(-network.energy(states))
+    np.testing.assert_allclose(found / found.sum(), expected / expected.sum(), rtol=1e-12)
+    for block, (s, t) in zip(network.blocks, network.edge_index.tolist(), strict=True):
+        for axis, node in enumerate((s, t)):
+            if variables.kinds[node] == "nominal":
+                np.testing.assert_allclose(block.sum(axis=axis), 0.0, atol=1e-14)
+    again = Network(network.fields, network.pairs, variables=variables, pair_parameters=network.pair_parameters)
+    assert again == network
+    shifted = [block + shift for block, shift in zip(blocks, (2.0, -3.0, 1.0), strict=True)]
+    other = Network(fields, pairs, variables=variables, pair_parameters=shifted)
+    np.testing.assert_allclose(other.edge_values, network.edge_values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["energy", "probabilities", "log_conditionals", "log_pseudolikelihood"])
+def test_an_array_that_may_hold_values_or_numbers_is_refused(method):
+    variables = Variables.of([(1, 2, 3), (0, 1)], ["ordinal", "binary"], names=["a", "b"])
+    network = Network([0.3, 0.7, 0.2], [[0, 1]], [1.0], variables=variables)
+    ask, values = getattr(network, method), np.array([[1, 0], [2, 1]])
+    for unclear in (values, values.tolist(), values.astype(float)):
+        with pytest.raises(DataError, match="an array may hold the values of column 'a', 1, 2, 3, or the numbers"):
+            ask(unclear)
+    by_value, by_number = ask(pd.DataFrame(values, columns=["a", "b"])), ask((values - [1, 0]).astype(np.uint8))
+    for value, number in zip(by_value, by_number, strict=True):
+        np.testing.assert_array_equal(value, number)

@@ -15,6 +15,7 @@ from isinglass.variables import Variables
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 SYMMETRY_RTOL = 1e-12
+CENTERED_RTOL = 1e-10  # the same for the sums of blocks
 Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
 
 
@@ -52,21 +53,25 @@ def read_fields(fields: Unchecked) -> FloatArray:
 
 def read_couplings(
     pairs: Unchecked, pair_values: Unchecked, pair_parameters: Unchecked, variables: Variables
-) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
-    """Return the pairs s < t in order, their values and their parameters, without those that are zero."""
+) -> tuple[FloatArray | None, NDArray[np.int32], FloatArray, FloatArray]:
+    """Return what blocks add to the fields, the pairs s < t in order, their values and their parameters.
+
+    Pairs that are zero are left out; the first value is None where all blocks are centered.
+    """
     if pair_parameters is None:
         if pair_values is None:
             raise DataError("pair_values or pair_parameters must be given.")
         index, values = _sort_pairs(pairs, pair_values, variables.n_features)
         if not variables.has_sign(index).all():
             raise DataError("pair_parameters must be given where a node is nominal.")
-        return index, values, values
+        return None, index, values, values
     unsorted = check_pairs(pairs, variables.n_features, "pairs")
     index, places = _sort_pairs(unsorted, np.arange(1.0, len(unsorted) + 1.0), variables.n_features)
     order = places.astype(np.intp) - 1
     blocks = _read_blocks(unsorted, pair_parameters, variables)
-    entries = [(blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k]).ravel() for k in order.tolist()]
-    flat = np.concatenate([*entries, np.empty(0)])
+    ordered = [blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k] for k in order.tolist()]
+    shifts, ordered = _center(index, ordered, variables)
+    flat = np.concatenate([*(block.ravel() for block in ordered), np.empty(0)])
     values = variables.block_values(index, flat)
     stated = values if pair_values is None else check_vector(pair_values, "pair_values")
     if len(stated) != len(index):
@@ -75,7 +80,33 @@ def read_couplings(
     if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
         raise DataError("pair_values must be those of the parameters: the coupling, or the norm of Theta.")
     kept = values != 0.0
-    return index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
+    return shifts, index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
+
+
+def _center(
+    pairs: NDArray[np.int32], blocks: list[FloatArray], variables: Variables
+) -> tuple[FloatArray | None, list[FloatArray]]:
+    """Return what the means of blocks over the categories of nominal variables add to fields, and the blocks without.
+
+    Σ_k B(k, l) = 0 is what makes B, and so the value of its edge, unique.
+    """
+    shifts: list[FloatArray] = [np.zeros(size) for size in variables.sizes.tolist()]
+    centered = []
+    for nodes, block in zip(pairs.tolist(), blocks, strict=True):
+        given = block
+        for axis, node in enumerate(nodes):
+            other = nodes[1 - axis]
+            points = variables.scores[other]
+            mean = block.mean(axis=axis, keepdims=True)
+            is_centered = np.abs(mean).max() <= CENTERED_RTOL * np.abs(given).max()
+            if variables.scores[node] is not None or is_centered:
+                continue
+            block = block - mean
+            shifts[other] += mean.ravel() if points is None else float(mean.item()) * np.asarray(points)
+        centered.append(block)
+    if not any(shift.any() for shift in shifts):
+        return None, blocks
+    return np.concatenate([shift[1:] - shift[0] for shift in shifts]), centered
 
 
 def _read_blocks(pairs: NDArray[np.int32], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:

@@ -42,6 +42,13 @@ class Network(Frozen):
     B_st(x_s, x_t), a table whose rows and columns sum to zero; that of a nominal and an ordinal variable is
     B_st(x_s) φ_t(x_t). With two values this is P(x) ∝ exp(Σ_s θ_ss x_s + Σ_{s<t} θ_st x_s x_t).
 
+    Blocks whose rows and columns do not sum to zero are centered; what is taken from them is added to the fields, which
+    leaves the distribution as it is.
+
+    The methods that take rows, such as `energy`, find the categories of a frame or a `Table` by their values. An array
+    is refused where it could hold either values or numbers of categories, unless it is of bytes (uint8), which are
+    numbers.
+
     Arrays are copied and read-only. To start from a matrix, use `from_couplings` or `from_theta`.
 
     Parameters
@@ -105,7 +112,8 @@ class Network(Frozen):
         if len(flat) != n_fields:
             what = "one value per node" if variables.is_binary else "one value per category but the first of each node"
             raise DataError(f"fields must be a vector with {what} ({n_fields}); got {len(flat)}.")
-        self._hold(variables, flat, *read_couplings(pairs, pair_values, pair_parameters, variables))
+        shifts, index, values, parameters = read_couplings(pairs, pair_values, pair_parameters, variables)
+        self._hold(variables, flat if shifts is None else flat + shifts, index, values, parameters)
 
     @classmethod
     def trusted(
@@ -474,7 +482,9 @@ class Network(Frozen):
         return table.with_variables(self.variables)
 
     def _codes(self, X: ArrayLike) -> Bytes:
-        return self.table(X).without_holes().codes
+        """Return the numbers of categories: of bytes, which are such numbers, or of cells, which must be clear."""
+        is_codes = type(X) is np.ndarray and X.dtype == np.uint8
+        return self.table(X if is_codes else as_cells(X, self.variables)).without_holes().codes
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -546,7 +556,7 @@ def read_for(network: NetworkLike, X: TableLike) -> Table:
 
 
 def as_cells(X: TableLike, variables: Variables) -> TableLike:
-    """Return cells as they are; refuse an array that may hold values of categories, or the numbers of these."""
+    """Return cells as they are; refuse an array or list that may hold values of categories, or their numbers."""
     if variables.is_binary or is_read(X) or is_in_parts(X) or as_frame(X) is not None:
         return X
     for column, values in enumerate(variables.categories):
