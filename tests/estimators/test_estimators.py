@@ -384,6 +384,12 @@ def test_what_missing_means():
     with pytest.raises(DataError, match="got NaN in column 0"):
         IsingLasso().fit(HOLES)
     assert bits(IsingLasso(missing="zero").fit(HOLES)) == bits(IsingLasso().fit(zeros))
+    strict = IsingLasso().fit(zeros)
+    for method in (strict.predict, strict.predict_proba, strict.score_samples, strict.score):
+        with pytest.raises(DataError, match="got NaN in column 0"):
+            method(HOLES)
+    assert not strict.__sklearn_tags__().input_tags.allow_nan
+    assert strict.fit_.predict(HOLES).shape == strict.impute(HOLES).shape == HOLES.shape
     dropping = IsingLasso(missing="drop").fit(HOLES)
     assert bits(dropping) == bits(IsingLasso().fit(complete))
     assert dropping.n_rows_ == len(complete)
