@@ -6,7 +6,9 @@ from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
 from isinglass import (
+    EBIC,
     Fixed,
+    IsingLasso,
     Method,
     PerNode,
     TwoStage,
@@ -18,7 +20,14 @@ from isinglass import (
     refit,
     simulate,
 )
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, suppress_warnings
+from isinglass.errors import (
+    ArgumentError,
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    LimitError,
+    suppress_warnings,
+)
 from isinglass.select import ImputationSettings, Run, ebic, stochastic_em
 from isinglass.select import imputation as module
 from isinglass.select.any_method import Wrapped
@@ -35,7 +44,7 @@ FOUND = impute(HOLES, n_imputations=4)
 
 def test_a_time_limit_ends_the_rounds(monkeypatch):
     clock, limits = iter(np.arange(0.0, 1000.0, 2.0).tolist()), []
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(stochastic_em.time, "monotonic", lambda: next(clock))
     choose = Method.choose
 
     def listen(method, table, **given):
@@ -63,6 +72,9 @@ def test_without_time_the_network_is_sparse_and_not_empty(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="after 1 round. Raise max_time"):
         fit = Method().fit(table, run=Run(max_time=1e-9))
     assert fit.selection.left_out.startswith("rounds of imputation and alphas of stage 1")
+    assert fit.selection.left_out.endswith(" and standard errors")
+    assert np.isfinite(fit.refits.edges).any()
+    assert np.isnan(fit.refits.edge_errors).all()
     assert fit.imputation.n_edges[0] > 0
     assert fit.network.n_edges > 0
 
@@ -108,11 +120,29 @@ def test_rows_may_come_in_any_order():
         np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
 
 
+def test_what_cannot_draw_cells_is_refused_before_any_is_drawn():
+    def function(table):
+        return ising_path(table, [0.05])[0]
+
+    for model in (function, EBIC()):
+        with pytest.raises(ArgumentError, match="model must be None or a Method"):
+            ImputationSettings(model=model)
+    with pytest.raises(ArgumentError, match=r"model must be None or a Method.*A function cannot be one"):
+        impute(HOLES, model=function)
+    for model in (0.05, Fixed(0.05), IsingLasso(0.05)):
+        assert impute(HOLES, model=model, n_imputations=2).n_imputations == 2
+    for wrong in (None, 3):
+        with pytest.raises(ArgumentError, match="imputation must be an instance of ImputationSettings"):
+            Method(imputation=wrong)
+
+
 def test_groups_follow_their_rows():
     """Whatever rows of a table are imputed: copies know the group, and the number that the row had at first."""
     some = np.random.default_rng(2).permutation(len(X))[:200]
     few = ImputationSettings(n_imputations=2, max_rounds=1, model=Method(selector=Fixed(0.1)))
     labels = np.arange(200) % 40
+    with pytest.warns(ConvergenceWarning, match="1 round"):
+        assert "imputed once, 1 round, NOT" in repr(impute(HOLES, n_imputations=1, max_rounds=1))
     with pytest.warns(ConvergenceWarning, match="1 round"):
         table, groups, found = Method(imputation=few).complete(as_table(HOLES, missing="impute")[some], labels)
     assert table is found.table
@@ -199,8 +229,8 @@ def test_every_criterion_takes_the_completed_table_and_keeps_copies_together(mon
     held = []
     from isinglass.select import cross_validation
 
-    plain = cross_validation._score_fold
-    monkeypatch.setattr(cross_validation, "_score_fold", lambda *a: held.append(a[-2:]) or plain(*a))
+    plain = cross_validation._score_path
+    monkeypatch.setattr(cross_validation, "_score_path", lambda *a: held.append(a[-2:]) or plain(*a))
     choice = cross_validate(table, alphas=5, n_folds=4, random_state=0)
     assert choice.solution.n_edges >= 5
     assert len(held) == 4

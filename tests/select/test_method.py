@@ -171,11 +171,11 @@ def test_products_of_matrices_take_no_core_from_the_kernels(two_blas_threads, mo
 
     note(TwoStage, "choose")
     note(sys.modules["isinglass.select.refit"], "sandwich_errors")
-    note(sys.modules["isinglass.select.method"], "pool")
+    note(sys.modules["isinglass.select.pooling"], "free_estimate")
     linked = np.column_stack([X, X ^ (np.random.default_rng(1).random(X.shape) < 0.1)])
     Method().fit(linked)
     Method().fit(as_table(np.where(np.eye(60, 8), np.nan, linked), missing="impute"))
-    assert noted == {"choose": {1}, "sandwich_errors": {1}, "pool": {1}}
+    assert noted == {"choose": {1}, "sandwich_errors": {1}, "free_estimate": {1}}
     assert blas_threads() == {2}
     with pytest.raises(DataError):
         Method(selector=EBIC(gamma=-1.0)).fit(X)

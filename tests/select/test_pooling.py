@@ -6,7 +6,7 @@ from scipy.stats import t
 
 from isinglass import Fixed, Method, as_table, edge_tests, impute, ising_path, refit, simulate
 from isinglass.errors import ConvergenceWarning, DataError, suppress_warnings
-from isinglass.select.method import ImputationSettings
+from isinglass.select import ImputationSettings
 from isinglass.select.pooling import Pooled, pool
 
 CHAIN = simulate.chain_network(5, strength=1.5, fields="balanced")

@@ -32,7 +32,7 @@ from isinglass.data import as_table
 from isinglass.data.options import ReadOptions
 from isinglass.errors import IsinglassWarning
 from isinglass.fit import REASONS
-from isinglass.select.method import ImputationSettings
+from isinglass.select import ImputationSettings
 from isinglass.show.report.methods import DECISIONS, describe_comparison, describe_fit
 from isinglass.show.report.sentences import Draft, cite, references
 from isinglass.version import YEAR

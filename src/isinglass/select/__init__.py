@@ -21,9 +21,9 @@ from isinglass.select.bootstrap_result import Bootstrap, Differences
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.error_rates import EdgeTests, edge_tests
-from isinglass.select.imputation import Imputation, impute
+from isinglass.select.imputation import Imputation, ImputationSettings, impute
 from isinglass.select.method import SELECTORS as SELECTORS
-from isinglass.select.method import ImputationSettings, Method
+from isinglass.select.method import Method
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size

@@ -20,7 +20,8 @@ from isinglass.errors import (
 from isinglass.network import Network, fit_of
 from isinglass.results import Path, Solution, solution_of
 from isinglass.select.folds import repeated
-from isinglass.select.method import ImputationSettings, Method
+from isinglass.select.imputation import ImputationSettings
+from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Fixed, Selector
 from isinglass.select.settings import Run, Settings, settings
 from isinglass.select.task import WarmStart

@@ -86,7 +86,7 @@ def compare_criteria(
     fixed = [method.at(choice) for method, choice in chosen]
     splits, _, _ = CrossValidation(n_folds=n_folds, random_state=random_state).split(Task(table))
     work = [(table, fixed, task_run(run), *split) for split in splits]
-    sums = run_tasks(_score_fold, work, description="Cross-validation", run=run.replace(checkpoint=None))
+    sums = run_tasks(_score_methods, work, description="Cross-validation", run=run.replace(checkpoint=None))
     return Columns(
         criterion=np.array(list(methods), dtype=object),
         alpha=np.array([solution.alpha for solution in solutions]),
@@ -97,7 +97,9 @@ def compare_criteria(
     )
 
 
-def _score_fold(table: Table, methods: Sequence[AnyMethod], run: Run, training: RowSet, held_out: RowSet) -> FloatArray:
+def _score_methods(
+    table: Table, methods: Sequence[AnyMethod], run: Run, training: RowSet, held_out: RowSet
+) -> FloatArray:
     """Return the sum of the scores of the rows held out, by the network of each method."""
     with suppress_warnings(*COUNTED):
         solutions = [method.choose(take_part(table, training), run=run).solution for method in methods]

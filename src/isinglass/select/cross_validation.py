@@ -120,7 +120,7 @@ class CrossValidation(Selector):
         }
         fold = task.replace(run=task_run(task.run), groups=None)
         work = [(fold, grid, *part) for part in parts]
-        results = run_tasks(_score_fold, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
+        results = run_tasks(_score_path, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
         scores = np.array([result["scores"] for result in results]).reshape(*shape, len(grid))
         fold_weights = np.array([result["weight"] for result in results]).reshape(shape)
         mean, error = _mean_and_error(scores, fold_weights)
@@ -153,7 +153,7 @@ class CrossValidation(Selector):
         return [fold for repeat in folds for fold in repeat], (self.n_repeats, self.n_folds), seeds[0].entropy
 
 
-def _score_fold(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet) -> dict[str, object]:
+def _score_path(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet) -> dict[str, object]:
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
     training, held = task.on(train), task.on(held_out).table.whole()
     became_constant = which_vary(task.table) & ~which_vary(training.table)

@@ -21,7 +21,8 @@ from isinglass.results import Solution
 from isinglass.select.any_method import AnyMethod, MethodLike, Wrapped, as_method
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
 from isinglass.select.grouped_table import GroupedTable, Groups
-from isinglass.select.method import ImputationSettings, Method
+from isinglass.select.imputation import ImputationSettings
+from isinglass.select.method import Method
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart

@@ -85,8 +85,8 @@ def score_folds(
     shared = rough, first, reference, networks
     work = [(*shared, fold, scores) for fold, scores in zip_longest(folds, earlier)]
     if n_threads > 1 or not table.is_whole:  # of a table in parts, these are what is worked on side by side
-        return run_tasks(_score_fold, work, description="Cross-validation", run=run, n_threads=n_threads)
-    return run_tasks(_score_fold, work, description="Cross-validation", run=run)
+        return run_tasks(_score_stages, work, description="Cross-validation", run=run, n_threads=n_threads)
+    return run_tasks(_score_stages, work, description="Cross-validation", run=run)
 
 
 def _fold_threads(task: Task, n_folds: int) -> int:
@@ -100,7 +100,7 @@ def _fold_threads(task: Task, n_folds: int) -> int:
     return min(thread_count(task.run.n_threads), n_folds)
 
 
-def _score_fold(
+def _score_stages(
     task: Task,
     first: Solution,
     reference: Solution,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import RandomSource
+from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import (
+    ArgumentError,
     ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
@@ -30,12 +29,14 @@ from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.select.folds import MOST_CELLS
 from isinglass.select.row_labels import group_numbers, take_column
-from isinglass.select.settings import Run
+from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stochastic_em import AVERAGED, Rounds, Stack
+from isinglass.select.task import LOOSE, PathSettings
+from isinglass.select.two_stage import TwoStage
 
 if TYPE_CHECKING:
     from isinglass.select.any_method import MethodLike
-    from isinglass.select.method import ImputationSettings
+    from isinglass.select.method import Method
 
 ROUNDS = "rounds of imputation"
 """What a time limit left out, in words."""
@@ -112,7 +113,8 @@ class Imputation(Frozen):
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.missing.shape
-        state = "nothing missing" if self.network is None else f"{self.n_imputations} times, {self.n_rounds} rounds"
+        times = "once" if self.n_imputations == 1 else f"{self.n_imputations} times"
+        state = "nothing missing" if self.network is None else f"{times}, {plural(self.n_rounds, 'round')}"
         left = f", {plural(self.n_empty, 'row')} without an answer left out" if self.n_empty else ""
         return (
             f"Imputation({n_rows} rows × {n_columns} columns: {int(self.missing.sum())} cells "
@@ -120,37 +122,67 @@ class Imputation(Frozen):
         )
 
 
-def complete(table: Table, how: ImputationSettings, groups: AnyArray | None, run: Run) -> Imputation:
-    """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
-    holes, n_imputations = np.asarray(table.holes), how.n_imputations
-    _check_answers(table, holes, n_imputations)
-    stack = Stack.of(table, holes, groups, how, run.n_threads)
-    deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
-    with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
-        rounds = Rounds(how.used_model, run.inside(), deadline)
-        network = rounds.draw(stack, how)
-    is_cut = rounds.settled < 0 and len(rounds.networks) < how.max_rounds
-    if rounds.settled < 0:
-        ran = plural(len(rounds.networks), "round")
-        moves = f"the network that missing cells are drawn from has not converged after {ran}"
-        limit = "max_time" if is_cut else "max_rounds"
-        remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
-        warn(ConvergenceWarning(f"{moves}. {remedy}"))
-    completed, copies, units = stack.take(range(n_imputations))
-    has_answer = ~holes.all(axis=1)
-    return Imputation(
-        completed,
-        copies,
-        missing=holes[has_answer],
-        n_imputations=n_imputations,
-        groups=None if groups is None else units,
-        network=network,
-        n_edges=np.array([estimate.n_edges for estimate in rounds.networks]),
-        changes=np.array(rounds.changes),
-        settled=rounds.settled,
-        n_empty=int((~has_answer).sum()),
-        is_cut=is_cut,
+@settings
+class ImputationSettings(Settings):
+    """How missing cells are drawn before a network is chosen."""
+
+    n_imputations: int = option(default=10, help="How often each row with missing cells is completed.")
+    n_sweeps: int = option(
+        default=5, help="Sweeps over the missing cells from one round to the next; twice as many at the end."
     )
+    max_rounds: int = option(default=50, help="Largest number of rounds.")
+    model: PathSettings | None = option(  # a Method, which is defined in terms of these settings
+        default=None,
+        help="Method that estimates the networks from which cells are drawn; by default the two-stage estimate "
+        "without its check by prediction. Only its choice of edges is used: their couplings are estimated again, "
+        "almost without penalty.",
+    )
+    random_state: RandomSource = option(default=0, help="Seed.", droppable=True)
+
+    def __post_init__(self) -> None:
+        for name in ("n_imputations", "n_sweeps", "max_rounds"):
+            check_count(name, getattr(self, name))
+        if self.model is not None and not hasattr(self.model, "selector"):
+            remedy = "A function cannot be one: networks are estimated from weighted copies of rows."
+            raise ArgumentError("model", "must be None or a Method", self.model, remedy)
+
+    @property
+    def used_model(self) -> Method:
+        """The method that estimates the networks from which cells are drawn."""
+        from isinglass.select.method import Method
+
+        return cast(Method, self.model) if self.model is not None else Method(selector=TwoStage(keep=0.0), tol=LOOSE)
+
+    def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
+        """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
+        holes, n_imputations = np.asarray(table.holes), self.n_imputations
+        _check_answers(table, holes, n_imputations)
+        stack = Stack.of(table, holes, groups, self, run.n_threads)
+        with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
+            rounds = Rounds(self.used_model, run.inside(), run.deadline())
+            network = rounds.draw(stack, self)
+        is_cut = rounds.settled < 0 and len(rounds.networks) < self.max_rounds
+        if rounds.settled < 0:
+            ran = plural(len(rounds.networks), "round")
+            moves = f"the network that missing cells are drawn from has not converged after {ran}"
+            limit = "max_time" if is_cut else "max_rounds"
+            remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
+            warn(ConvergenceWarning(f"{moves}. {remedy}"))
+        completed, copies, units = stack.take(range(n_imputations))
+        has_answer = ~holes.all(axis=1)
+        return Imputation(
+            completed,
+            copies,
+            missing=holes[has_answer],
+            n_imputations=n_imputations,
+            groups=None if groups is None else units,
+            network=network,
+            n_edges=np.array([estimate.n_edges for estimate in rounds.networks]),
+            changes=np.array(rounds.changes),
+            settled=rounds.settled,
+            n_empty=int((~has_answer).sum()),
+            is_cut=is_cut,
+        )
 
 
 def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
@@ -203,7 +235,7 @@ def impute(
     run : Run, optional
         How it is run.
     n_imputations, model, n_sweeps, max_rounds, random_state
-        As for `ImputationSettings`.
+        As for `ImputationSettings`; a selector, an estimator or a penalty stands for the method with it.
 
     Examples
     --------
@@ -217,12 +249,12 @@ def impute(
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     from isinglass.select.any_method import as_method
-    from isinglass.select.method import ImputationSettings, Method
+    from isinglass.select.method import Method
 
     X, groups = take_column(X, groups, "groups")
     table = as_table(X, sample_weight, missing="impute").whole()
     estimate = None if model is None else as_method(model)
-    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]
+    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]  # it checks
     whole, labels, found = Method(imputation=how).complete(table, group_numbers(groups, table), run, quiet=False)
     if found is not None:
         return found

@@ -6,17 +6,14 @@ Constant columns are named, missing cells imputed, weights applied and standard 
 from __future__ import annotations
 
 import dataclasses
-import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray
-from isinglass.data import AnyTable, Table, TableLike, as_table
+from isinglass.data import AnyTable, TableLike, as_table
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -30,14 +27,14 @@ from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
 from isinglass.select.folds import one_by_one
-from isinglass.select.imputation import ROUNDS, Imputation, complete
-from isinglass.select.pooling import Pooled, pool
-from isinglass.select.refit import has_errors, observed, refit_edges
+from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings
+from isinglass.select.pooling import Pooled, can_pool, pool_until
+from isinglass.select.refit import observed, refit_edges
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
-from isinglass.select.settings import Run, Settings, option, settings
+from isinglass.select.settings import Run, option, settings
 from isinglass.select.stars import StARS
-from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
+from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.selection_records import Refits
 from isinglass.solve.columns import name_constant, warn_determined
@@ -48,37 +45,6 @@ if TYPE_CHECKING:
 SELECTORS: dict[str, type[Selector]]
 SELECTORS = {cls.name: cls for cls in (TwoStage, EBIC, CrossValidation, StARS, Fixed, PerNode)}
 """By the names that files and the command line use."""
-
-
-@settings
-class ImputationSettings(Settings):
-    """How missing cells are drawn before a network is chosen."""
-
-    n_imputations: int = option(default=10, help="How often each row with missing cells is completed.")
-    n_sweeps: int = option(
-        default=5, help="Sweeps over the missing cells from one round to the next; twice as many at the end."
-    )
-    max_rounds: int = option(default=50, help="Largest number of rounds.")
-    model: Method | None = option(
-        default=None,
-        help="Method that estimates the networks from which cells are drawn; by default the two-stage estimate "
-        "without its check by prediction. Only its choice of edges is used: their couplings are estimated again, "
-        "almost without penalty.",
-    )
-    random_state: RandomSource = option(default=0, help="Seed.", droppable=True)
-
-    def __post_init__(self) -> None:
-        for name in ("n_imputations", "n_sweeps", "max_rounds"):
-            check_count(name, getattr(self, name))
-
-    def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
-        """Return a completed table, and how it was completed."""
-        return complete(table, self, groups, run)
-
-    @property
-    def used_model(self) -> Method:
-        """The method that estimates the networks from which cells are drawn."""
-        return Method(selector=TwoStage(keep=0.0), tol=LOOSE) if self.model is None else self.model
 
 
 @settings
@@ -120,6 +86,9 @@ class Method(PathSettings):
         if not isinstance(self.selector, Selector):
             names = ", ".join(made.__name__ for made in SELECTORS.values())
             raise ArgumentError("selector", f"must be an instance of {names}", self.selector)
+        if not isinstance(self.imputation, ImputationSettings):
+            remedy = "as_table refuses missing cells unless it is called with missing='impute'."
+            raise ArgumentError("imputation", "must be an instance of ImputationSettings", self.imputation, remedy)
 
     def choose(
         self,
@@ -145,11 +114,15 @@ class Method(PathSettings):
         table = as_table(X, sample_weight)
         if self.fdr is not None:
             observed(table, f"Tests ({setting('fdr')})")
+        deadline = run.deadline()
         choice, completed, imputation = self._choose(table, None, run)
         solution, missing, pooled = choice.solution, Missing.of(table), None
         with suppress_warnings(ConstantColumnWarning):
             if imputation is not None:
-                pooled = _pool(imputation, solution, run) if self.standard_errors else None
+                if self.standard_errors and can_pool(imputation, solution):
+                    pooled = pool_until(deadline, imputation, solution, n_threads=run.n_threads)
+                    if pooled is None:
+                        choice = replace(choice, left_out=_joined(choice.left_out, "standard errors"))
                 missing = _with_information(imputation.record, pooled)
             refits = self._refit(completed, solution, pooled) if self.selector.keeps_errors else None
         warn_determined(solution.network)
@@ -195,19 +168,16 @@ class Method(PathSettings):
         self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
     ) -> tuple[Choice, AnyTable, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
-        deadline = math.inf
-        if run.max_time is not None:
-            deadline = time.monotonic() + run.max_time
-            if not self.selector.keeps_time:
-                raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
+        if run.max_time is not None and not self.selector.keeps_time:
+            raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
+        deadline = run.deadline()
         labels = group_numbers(groups, table)
         half = run if run.max_time is None else run.replace(max_time=run.max_time / 2)  # the rest is for the choice
         table, labels, imputation = self.complete(table, labels, half, quiet=not self.selector.counts_rows)
         name_constant(table)
         choice = self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline))
         if imputation is not None and imputation.is_cut:
-            left_out = " and ".join(filter(None, [ROUNDS, choice.left_out]))
-            choice = replace(choice, left_out=left_out)
+            choice = replace(choice, left_out=_joined(ROUNDS, choice.left_out))
         return choice, table, imputation
 
     def at(self, found: Choice, scale: float = 1.0) -> Self:
@@ -226,14 +196,8 @@ class Method(PathSettings):
         return self.selector.words
 
 
-@one_blas_thread
-def _pool(imputation: Imputation, solution: Solution, run: Run) -> Pooled | None:
-    """Return estimates by Rubin's rules, whose errors know of the missing cells; None where they cannot be had."""
-    if imputation.network is None or imputation.n_imputations < 2 or not solution.n_edges:
-        return None
-    if not has_errors(imputation.completed(0), solution):
-        return None
-    return pool(imputation, solution, n_threads=run.n_threads)
+def _joined(*left_out: str) -> str:
+    return " and ".join(filter(None, left_out))
 
 
 def _with_information(missing: Missing | None, pooled: Pooled | None) -> Missing | None:

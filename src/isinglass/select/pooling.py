@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +14,12 @@ from isinglass.arguments import RandomSource, check_level, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.machine.threads import thread_count
+from isinglass.machine.threads import one_blas_thread, thread_count
 from isinglass.network import Network
 from isinglass.results import Solution, solution_of
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
-from isinglass.select.refit import free_estimate, nearly_free
+from isinglass.select.refit import free_estimate, has_errors, nearly_free
 from isinglass.select.settings import Run
 from isinglass.select.stochastic_em import PRIOR
 from isinglass.simulate.completions import Completions, among
@@ -134,27 +136,53 @@ def pool(
     """
     if imputation.n_imputations < 2:
         raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", imputation.n_imputations)
-    found, count = solution_of(solution), imputation.n_imputations
+    found = solution_of(solution)
     if found is None:
         raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
-    index = found.edge_index.copy()
+    pooled = pool_until(math.inf, imputation, found, random_state=random_state, n_threads=n_threads)
+    assert pooled is not None  # there is no end to the time
+    return pooled
+
+
+def can_pool(imputation: Imputation, solution: Solution) -> bool:
+    """Tell whether there are couplings, several completed tables, and standard errors on these."""
+    is_several = imputation.network is not None and imputation.n_imputations >= 2
+    return is_several and solution.n_edges > 0 and has_errors(imputation.completed(0), solution)
+
+
+@one_blas_thread
+def pool_until(
+    deadline: float,
+    imputation: Imputation,
+    found: Solution,
+    *,
+    random_state: RandomSource = 0,
+    n_threads: int | None = None,
+) -> Pooled | None:
+    """Return what `pool` returns; None if not every completed table was begun by the deadline."""
+    count, index = imputation.n_imputations, found.edge_index.copy()
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
             values, errors = free_estimate(imputation.table, found, n_threads)
             return Pooled(index, values, errors**2, np.zeros(len(values)), count, found.network.n_features)
-        work = [(imputation, k, found, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
+        work = [(deadline, imputation, k, found, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
         n_at_once = min(thread_count(n_threads), count)
         estimates = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
-    values = np.array([estimate for estimate, _ in estimates])
-    squares = np.array([errors**2 for _, errors in estimates])
+    in_time = [estimate for estimate in estimates if estimate is not None]
+    if len(in_time) < count:
+        return None
+    values = np.array([estimate for estimate, _ in in_time])
+    squares = np.array([errors**2 for _, errors in in_time])
     spread = values.var(axis=0, ddof=1)
     return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, found.network.n_features)
 
 
 def _estimate_again(
-    imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
-) -> tuple[FloatArray, FloatArray]:
-    """Return estimates and standard errors from one completed table, drawn from its own network."""
+    deadline: float, imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return estimates and standard errors from one completed table, drawn from its own network; None if it is late."""
+    if time.monotonic() > deadline:
+        return None
     table, network = _redraw(imputation.completed(number), solution, imputation.network, seed)
     return free_estimate(table, solution, n_threads=1, start=network)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
+import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import FunctionType
@@ -150,7 +152,7 @@ class Run(Settings):
     max_time: float | None = option(
         default=None,
         help="Seconds after which the two-stage estimate returns the best network found; "
-        "``Fit.selection.left_out`` says what was not searched. Standard errors come after it and have no limit. "
+        "``Fit.selection.left_out`` says what there was no time for, such as the standard errors of an imputed table. "
         "None by default.",
     )
 
@@ -163,6 +165,10 @@ class Run(Settings):
             raise ArgumentError(
                 "n_jobs", "must be an integer other than 0, or None", self.n_jobs, "-1 takes all cores."
             )
+
+    def deadline(self) -> float:
+        """Return when a run that begins now has to end, by the clock `time.monotonic`."""
+        return math.inf if self.max_time is None else time.monotonic() + self.max_time
 
     def refuse_time_limit(self) -> None:
         """Refuse a time limit where many networks are estimated."""

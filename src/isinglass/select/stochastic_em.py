@@ -30,8 +30,8 @@ from isinglass.select.task import WarmStart
 from isinglass.simulate.completions import Completions, among, start_values
 
 if TYPE_CHECKING:
-    from isinglass.select.any_method import AnyMethod
-    from isinglass.select.method import ImputationSettings
+    from isinglass.select.imputation import ImputationSettings
+    from isinglass.select.method import Method
 
 COPIES_PER_ROUND = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
@@ -51,13 +51,13 @@ _SHORTEST = 1e-3  # seconds that a round is given when there are none left
 class Rounds:
     """The rounds of stochastic EM, and what became of them."""
 
-    model: AnyMethod  # estimates the networks; its penalty is chosen again in every third round
+    model: Method  # estimates the networks; its penalty is chosen again in every third round
     run: Run
     deadline: float  # of the clock `time.monotonic`
     networks: list[Network] = field(default_factory=list)  # of each round
     changes: list[float] = field(default_factory=list)  # by which each differs from the one before
     settled: int = -1  # round in which the movement had become noise; -1 if it has not
-    kept: AnyMethod | None = None  # the model at the penalty that it chose last
+    kept: Method | None = None  # the model at the penalty that it chose last
     warm_start: WarmStart | None = None  # the networks of an earlier round
 
     def draw(self, stack: Stack, how: ImputationSettings) -> Network:
@@ -87,8 +87,7 @@ class Rounds:
     def _estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
         """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""
         model, run = self.model if choose or self.kept is None else self.kept, self.run
-        selector = getattr(model, "selector", None)  # a function has none
-        if selector is not None and selector.keeps_time and math.isfinite(self.deadline):
+        if model.selector.keeps_time and math.isfinite(self.deadline):
             run = run.replace(max_time=max(self.deadline - time.monotonic(), _SHORTEST))
         choice = model.choose(table, groups=groups, run=run, warm_start=self.warm_start)
         if not choice.solution.n_edges:

@@ -14,7 +14,8 @@ from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
-from isinglass.select.method import ImputationSettings, Method
+from isinglass.select.imputation import ImputationSettings
+from isinglass.select.method import Method
 from isinglass.selection_records import Reason, TwoStageRecord
 from isinglass.show.report.sentences import ESTIMATES, Draft, What, cite, write
 from isinglass.text_tables import join_words
