@@ -45,7 +45,7 @@ axes[1].set_title("cut into two")
 # The model predicts categories: these are the probabilities of all five answers of the first respondent, given the
 # other items.
 
-chances = ordinal.network.probabilities(items.head(1).to_numpy())
+chances = ordinal.network.probabilities(items.head(1))
 pd.DataFrame(
     np.vstack(chances), index=items.columns, columns=["never", "rarely", "sometimes", "often", "always"]
 ).round(2)
