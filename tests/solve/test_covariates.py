@@ -254,7 +254,7 @@ def test_a_network_sets_covariates_apart(tmp_path):
     fit.save(tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").network == network
     with pytest.raises(DataError, match="must not join two covariates"):
-        Network(network.fields, [[5, 6]], variables=network.variables, pair_parameters=[np.zeros((1, 3)) + 1.0])
+        Network(network.fields, [[5, 6]], variables=network.variables, pair_parameters=[[[1.0, 0.0, -1.0]]])
 
 
 def test_a_network_with_covariates_has_no_joint_distribution():
