@@ -50,6 +50,7 @@ class Missing(Frozen):
     pattern_counts: NDArray[np.intp] | None = None  #: and the number of rows of each
     n_imputations: int = 0  #: "impute": completed tables
     settled: int = -1  #: round in which the network that cells are drawn from stopped moving; -1 if it never did
+    is_cut: bool = False  #: whether a time limit ended the rounds
     noise: float = 0.0  #: root mean square Monte Carlo error of its parameters
     changes: FloatArray | None = None  #: root mean square by which they changed, round by round
     #: share of missing information of fields and of couplings, and the Monte Carlo errors of unpenalized couplings;

@@ -1,13 +1,14 @@
 """Tables with holes on the command line: imputed in fit and report, shown by info, averaged over by predict."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from choices import two_stage
 from commands import run
 
-from isinglass import impute, load, read_table, simulate
+from isinglass import impute, load, read_table, save, simulate
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,9 @@ def survey(tmp_path_factory):
 
 def test_a_report_takes_the_table_of_a_fit_whose_imputation_was_cut(survey, tmp_path):
     run("fit", survey, "--missing", "impute", "--max-time", "1e-9", "-o", tmp_path / "net")
-    assert "rounds of imputation" in load(tmp_path / "net" / "model.npz").selection.left_out
+    fit = load(tmp_path / "net" / "model.npz")
+    assert fit.missing.is_cut
+    save(replace(fit, selection=replace(fit.selection, left_out="")), tmp_path / "net" / "model.npz")
     run("report", tmp_path / "net", survey, "-o", tmp_path / "page.html")
 
 

@@ -146,7 +146,6 @@ class Loaded:
         """
         import numpy as np
 
-        from isinglass.select.imputation import ROUNDS
         from isinglass.table_summary import category_shares
 
         if self.fit is None:
@@ -157,7 +156,7 @@ class Loaded:
         worst = len(far) - 1 - int(far[::-1].argmax())  # of two values, the second
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"the fit had {fitted:.6g} rows (with weights), this table has {here:.6g}"
-        elif far[worst] > 1e-9 and not self.fit.selection.left_out.startswith(ROUNDS):
+        elif far[worst] > 1e-9 and not (self.fit.missing and self.fit.missing.is_cut):
             column = int(variables.column[worst])
             value = variables.labels[column][worst - variables.starts[column]]
             shares = f"{before[worst]:.2%} in the fit, {now[worst]:.2%} here"

@@ -95,7 +95,8 @@ class Imputation(Frozen):
         counts["n_rows"] += self.n_empty
         counts["n_cells"] += self.n_empty * self.missing.shape[1]
         counts |= {"treatment": "impute", "n_left_out": self.n_empty, "n_imputations": self.n_imputations}
-        return Missing(**counts, settled=self.settled, noise=self.noise, changes=self.changes.copy())
+        counts |= {"settled": self.settled, "is_cut": self.is_cut, "noise": self.noise, "changes": self.changes.copy()}
+        return Missing(**counts)
 
     def tables(self) -> Iterator[Table]:
         """Return the completed tables one by one, with their rows in the original order and their whole weights."""
