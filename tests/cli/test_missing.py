@@ -9,6 +9,7 @@ from choices import two_stage
 from commands import run
 
 from isinglass import impute, load, read_table, save, simulate
+from isinglass.data.column import Column
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +79,13 @@ def test_what_zero_and_drop_did_is_said(survey):
     assert "--missing impute" in run("fit", survey, code=3).stderr
 
 
-def test_completed_tables_are_written_to_a_folder(survey, tmp_path):
+def test_completed_tables_are_written_to_a_folder(survey, tmp_path, monkeypatch):
+    decoded, decode = [], Column.called
+    monkeypatch.setattr(Column, "called", lambda column, rule: decoded.append(rule) or decode(column, rule))
     run("fit", survey, "--missing", "impute", "-o", tmp_path / "net")
     result = run("predict", tmp_path / "net", survey, "--impute", "--tables", 3, "-o", tmp_path / "several", "--json")
     record = json.loads(result.stdout)
+    assert len(decoded) == 5  # the observed cells of each column once, not once per table
     assert record["tables"] == [f"completed_{k}.csv" for k in (1, 2, 3)]
     assert (record["n_rows"], record["n_left_out"]) == (199, 1)
     assert "1 row without any answer left out" in result.stderr

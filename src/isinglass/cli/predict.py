@@ -17,7 +17,7 @@ from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from isinglass.arrays import FloatArray
@@ -54,7 +54,7 @@ def predict(
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
     """
-    from isinglass.data.completion import complete_source
+    from isinglass.data.completion import OpenCells
     from isinglass.evaluate.prediction import cell_probabilities, fill_most_probable
 
     if score and impute:
@@ -79,7 +79,7 @@ def predict(
     elif impute:
         facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
         filled = fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns)
-        text, record = _cells(loaded, data, complete_source(source, filled, data, loaded.coding))
+        text, record = _cells(loaded, data, OpenCells(source, data, loaded.coding).filled(filled))
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         facts["Predicted"] = f"a probability{numbers} for every cell"
@@ -107,7 +107,7 @@ def _write_tables(
     import numpy as np
 
     from isinglass.arguments import spawn_seeds
-    from isinglass.data.completion import complete_source
+    from isinglass.data.completion import OpenCells
     from isinglass.evaluate.prediction import fill_drawn
 
     names = folder.names[:-1]
@@ -118,10 +118,11 @@ def _write_tables(
     )
 
     def write(here: Path) -> None:
+        observed = OpenCells(source, data, loaded.coding)
         with console.progress("Drawing"):
             for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
                 cells = fill_drawn(data, loaded.network, loaded.occurs, loaded.coding.columns, random_state=draws)
-                text = _cells(loaded, data, complete_source(source, cells, data, loaded.coding))[0]
+                text = _cells(loaded, data, observed.filled(cells))[0]
                 (here / name).write_text(text, encoding="utf-8")
 
     record = {"model": model, "impute": True, "tables": names, "n_rows": len(data), "n_left_out": empty}
@@ -138,10 +139,7 @@ def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, Jso
     labels, rows = row_labels(data), filled.tolist()
     record = {"columns": names, "cells": filled, "rows": labels}
     if data.row_names is not None:
-        heading = "row"
-        while heading in names:
-            heading += "_"
-        names, rows = [heading, *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
+        names, rows = [_unused("row", names), *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
     return csv_text(names, rows), record
 
 
@@ -170,11 +168,16 @@ def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], Fl
             made = [f"{name}={word}" for word in variables.labels[s]]
             columns.append(chance[s])
         for each in made:
-            while each in taken:
-                each += "_"
-            taken.add(each)
-            names.append(each)
+            names.append(_unused(each, taken))
+            taken.add(names[-1])
     return names, np.concatenate(columns, axis=1)
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the same, with as many underscores as it needs."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from isinglass.arrays import AnyArray
 from isinglass.data.containers import as_frame, open_source
-from isinglass.data.meaning.coding import Coding, Cut, Rule, Steps
+from isinglass.data.meaning.coding import Cells, Coding, Cut, Rule, Steps
 from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.values import Value
 from isinglass.data.parts.blocks import is_in_parts
@@ -40,33 +40,43 @@ def complete(X: Any, values: AnyArray, table: Table, coding: Coding) -> Any:  # 
         return _complete_frame(frame, values, table, coding)
     if all(rule.is_plain for rule in coding.columns):
         return values
-    cells = complete_source(open_source(X), values, table, coding)
+    cells = OpenCells(open_source(X), table, coding).filled(values)
     if not all(isinstance(cell, int | float) for cell in cells.flat):
         return cells
     return cells.astype(np.float64 if any(isinstance(cell, float) for cell in cells.flat) else np.int64)
 
 
-def complete_source(source: Source, values: AnyArray, table: Table, coding: Coding) -> AnyArray:
-    """Return the cells of a source in the columns of a coding, with ``values`` in those missing in ``table``.
+class OpenCells:
+    """The cells of a source in the columns of a coding, each column with cells of its own type; read once.
 
-    Every column has cells of its own type. Columns that are combined from indicators have no cells in the source: such
-    a table is returned as ``values``.
+    Columns that are combined from indicators have no cells in the source: nothing is read of such a table.
     """
-    if coding.expand() is not coding:
-        return values
-    chosen, cells = take_columns(source, coding), np.empty(values.shape, dtype=object)
-    rows = slice(None) if table.rows is None else table.rows
-    for j, rule in enumerate(coding.columns):
-        column = chosen.column(j)
-        spelled = zip(column.values or (), column.words or (), strict=False)  # other values have no words
-        truth = {value: word for value, word in spelled if isinstance(value, bool)}
-        own = column.spelled() if column.words is not None and (rule.has_words or truth) else column
-        cells[:, j] = own.called(rule)[rows]
-        if table.gone is not None and table.gone[:, j].any():
-            gone = table.gone[:, j]
-            new = _fill(values[gone, j], rule, table.variables.called(j), cells[~gone, j])
+
+    def __init__(self, source: Source, table: Table, coding: Coding) -> None:
+        self.table, self.rules, self.columns = table, coding.columns, list[Cells]()
+        self.truths = list[dict[bool, str]]()  # how each column spells truth values
+        if coding.expand() is not coding:
+            return
+        chosen, rows = take_columns(source, coding), slice(None) if table.rows is None else table.rows
+        for j, rule in enumerate(coding.columns):
+            column = chosen.column(j)
+            spelled = zip(column.values or (), column.words or (), strict=False)  # other values have no words
+            self.truths.append({value: word for value, word in spelled if isinstance(value, bool)})
+            own = column.spelled() if column.words is not None and (rule.has_words or self.truths[j]) else column
+            self.columns.append(own.called(rule)[rows])
+
+    def filled(self, values: AnyArray) -> AnyArray:
+        """Return the cells with ``values`` in the missing ones; ``values`` where there are no cells."""
+        if not self.columns:
+            return values
+        cells = np.stack(self.columns, axis=1)
+        for j, gone in enumerate(() if self.table.gone is None else self.table.gone.T):
+            if not gone.any():
+                continue
+            truth = self.truths[j]
+            new = _fill(values[gone, j], self.rules[j], self.table.variables.called(j), cells[~gone, j])
             cells[gone, j] = [truth.get(cell, cell) for cell in new] if truth else new
-    return cells
+        return cells
 
 
 def _fill(values: AnyArray, rule: Rule, name: str, seen: AnyArray) -> list[Value]:
@@ -104,21 +114,23 @@ def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding
 
 
 def _typed_like(old: Series, cells: list[Value]) -> Series:
-    """Return a column with other cells, of the same type where these allow it."""
+    """Return a column with other cells, of the same type where this holds them."""
     import narwhals.stable.v1 as nw
 
     kind, library = old.dtype, old.implementation
-    if kind == nw.String:
-        cells = list(map(str, cells))
     is_number = kind == nw.Boolean or kind.is_numeric()
-    new = nw.new_series(
-        old.name, np.array(cells) if is_number else cells, native_namespace=nw.get_native_namespace(old)
+    holds = next(
+        holds
+        for applies, holds in (
+            (kind == nw.Boolean, lambda cell: cell in (0, 1)),
+            (kind in (nw.Float32, nw.Float64) or not is_number, lambda _: True),
+            (True, lambda cell: float(cell).is_integer()),
+        )
+        if applies
     )
-    if (kind == nw.Boolean and not all(cell in (0, 1) for cell in cells)) or (
-        kind.is_numeric()
-        and kind not in (nw.Float32, nw.Float64)
-        and not all(float(cell).is_integer() for cell in cells)
-    ):
+    as_given = np.array(cells) if is_number else list(map(str, cells)) if kind == nw.String else cells
+    new = nw.new_series(old.name, as_given, native_namespace=nw.get_native_namespace(old))
+    if not all(map(holds, cells)):
         return new  # with probabilities
     if not library.is_pandas_like() and not library.is_polars():
         return new.cast(kind) if is_number else new  # a dictionary of Arrow would have the order of its first rows

@@ -236,10 +236,8 @@ class Steps(_Rule):
         bounds = tuple((a + b) / 2 for a, b in pairwise(values))
         ends = (2 * values[0] - bounds[0], *bounds, 2 * values[-1] - bounds[-1])
         is_whole = all(isinstance(value, int) for value in values) and values[-1] - values[0] == len(values) - 1
-        if is_whole:
-            quartiles = tuple((float(value),) * 5 for value in values)
-        else:
-            quartiles = tuple(tuple(np.linspace(a, b, 5).tolist()) for a, b in pairwise(ends))
+        spans = zip(values, values, strict=True) if is_whole else pairwise(ends)
+        quartiles = tuple(tuple(np.linspace(a, b, 5).tolist()) for a, b in spans)
         return cls(bounds, tuple(values), scores, tuple(map(float, values)), quartiles, is_whole=is_whole)
 
     @property
