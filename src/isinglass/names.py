@@ -16,6 +16,11 @@ def default_names(n_features: int) -> tuple[str, ...]:
     return tuple(f"x{k}" for k in range(n_features))
 
 
+def tidy_name(name: object) -> str:
+    """Return a name of a column as text without blanks around it, and with one blank in place of several."""
+    return " ".join(str(name).split())
+
+
 def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
     """Return one distinct name per node; those of `default_names` if there are none."""
     if names is None:
@@ -65,7 +70,7 @@ def find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> lis
         node |= {str(k): k for k in range(len(names))}
     found: list[int | None] = [None] * len(names)
     for place, label in enumerate(labels):
-        k = node.get(str(label))
+        k = node.get(str(label), node.get(tidy_name(label)))
         if k is None or found[k] is not None:
             problem = f"{label!r}, which is not a node" if k is None else f"{label!r} twice"
             shown = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")

@@ -133,3 +133,21 @@ def test_resamples_and_groups_are_read_like_the_table_of_the_fit(given):
     groups = ig.compare_groups(frame, np.arange(200) % 2, method, n_permutations=2).networks
     assert [group.n_nodes for group in groups] == [2, 2]
     assert all(group.couplings[0, 1] < 0 for group in groups)
+
+
+def test_blanks_around_names_of_columns_do_not_matter(tmp_path):
+    frame = FRAME.set_axis(["a", " b", "c ", "the  last"], axis=1)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    kinds = {" b": "nominal", "the  last": "nominal", "a": "ordinal", "c": "ordinal"}
+    tables = [ig.read_table(tmp_path / name, kinds=kinds) for name in ("t.csv", "t.parquet")]
+    for table in (*tables, ig.as_table(frame, kinds=kinds)):
+        assert table.names == ("a", "b", "c", "the last")
+        assert table.variables.kinds == ("ordinal", "nominal", "ordinal", "nominal")
+    net = ig.IsingLasso(0.05, kinds=kinds).fit(frame)
+    assert net.network_.names == tables[0].names
+    holed = frame.astype(float).mask(np.random.default_rng(1).random(frame.shape) < 0.1)
+    assert list(net.fit_.impute(holed).columns) == list(frame.columns)
+    assert net.score(frame) == net.fit_.score(tables[0])
+    with pytest.raises(ig.errors.DataError, match="different from each other; got 'b' twice"):
+        ig.as_table(frame.set_axis(["a", "b", " b", "d"], axis=1), kinds="ordinal")

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from networks import make_table
 
+from isinglass import IsingLasso, IsingNetwork
 from isinglass.data import PartedTable, Table, as_table, category_counts, pair_counts, read_parts, which_vary
 from isinglass.data.parts import backends
 from isinglass.data.parts.backends import Here
@@ -112,8 +113,8 @@ def test_weights_of_parts():
         np.testing.assert_allclose(read.sum_rows(column_sums), counted.sample_weight @ X, rtol=1e-12)
     with pytest.raises(DataError, match="counts must be whole numbers; got 60 weights"):
         read_parts(cut(X), sample_weight=cut(np.full(60, 0.5)), weight_kind="counts")
-    with pytest.raises(DataError, match=r"part 1: sample_weight must have a positive sum"):
-        read_parts(cut(X), sample_weight=cut((np.arange(60) // 20 != 1).astype(float)))
+    with pytest.raises(DataError, match=r"^sample_weight must have a positive sum"):
+        read_parts(cut(X), sample_weight=cut(np.zeros(60)))
     with pytest.raises(DataError, match="a block for each of the 3 parts; got 2"):
         read_parts(cut(X), sample_weight=[np.ones(20), np.ones(40)])
     with pytest.raises(DataError, match="weights applies only to parts that are files"):
@@ -135,6 +136,34 @@ def test_one_coding_for_all_parts():
         read_parts(cut(holes), missing="impute")
     assert (table.n_missing, table.coding.missing) == (whole.n_missing, "zero")
     np.testing.assert_array_equal(rows(table), whole.codes)
+
+
+@pytest.mark.parametrize("zero", [0, 2])
+def test_a_part_may_have_weights_of_zero_only(zero, tmp_path):
+    weight = np.where(np.repeat(range(3), np.diff(CUTS)) == zero, 0.0, 1.0 + np.arange(60) % 3)
+    for k, (codes, some) in enumerate(zip(cut(X), cut(weight), strict=True)):
+        pd.DataFrame(codes, columns=NAMES).assign(w=some).to_csv(tmp_path / f"p{k}.csv", index=False)
+    kept = make_table(X[weight > 0], sample_weight=weight[weight > 0], weight_kind="counts")
+    for table in (
+        read_parts(cut(X), sample_weight=cut(weight), weight_kind="counts"),
+        read_parts(f"{tmp_path}/*.csv", weights="w", weight_kind="counts"),
+    ):
+        assert (len(table), table.total_weight) == (60, kept.total_weight)
+        np.testing.assert_array_equal(category_counts(table), category_counts(kept))
+        expected = IsingLasso(0.05).fit(kept)
+        np.testing.assert_allclose(IsingLasso(0.05).fit(table).couplings_, expected.couplings_, atol=1e-6)
+    halves = read_parts([X[:30], X[30:]], sample_weight=[np.zeros(30), np.ones(30)])
+    assert IsingNetwork().fit(halves).solution_.converged  # folds are drawn in every part
+
+
+@pytest.mark.parametrize("encode", [None, "auto"])
+def test_remedies_are_those_that_parts_have(encode):
+    with pytest.raises(DataError, match="need one table in memory") as refused:
+        read_parts([RNG.normal(size=(30, 2))] * 2, encode=encode)
+    assert "kinds" not in str(refused.value)
+    with pytest.raises(DataError, match="missing cells; got NaN") as refused:
+        read_parts([np.array([[0.0, np.nan], [1.0, 1.0]])])
+    assert "impute" not in str(refused.value)
 
 
 def test_a_part_that_disagrees_is_named(folder):

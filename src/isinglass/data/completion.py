@@ -16,6 +16,7 @@ from isinglass.data.parts.parted_table import is_read
 from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.errors import DataError, setting
+from isinglass.names import tidy_name
 
 if TYPE_CHECKING:
     from isinglass.data.containers import Frame, Series
@@ -96,7 +97,7 @@ def _fill(values: AnyArray, rule: Rule, name: str, seen: AnyArray) -> list[Value
 def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding) -> object:
     import narwhals.stable.v1 as nw
 
-    place_of = {str(label): j for j, label in enumerate(frame.columns)}
+    place_of = {tidy_name(label): j for j, label in enumerate(frame.columns)}
     wanted = table.names if table.variables.named else list(place_of)
     if not place_of.keys() >= set(wanted) or len(wanted) != values.shape[1]:
         raise DataError(

@@ -15,6 +15,7 @@ from isinglass.data.meaning.coding import Cells
 from isinglass.data.meaning.values import Value, is_missing
 from isinglass.data.source import Source, of_numbers
 from isinglass.errors import DataError, setting
+from isinglass.names import tidy_name
 
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
@@ -143,7 +144,8 @@ def _frame_source(frame: Frame) -> Source:
     import narwhals.stable.v1 as nw
 
     _check_shape(frame.shape, nw.to_native(frame))
-    names: list[Value] = list(frame.columns)  # of pandas also numbers
+    # of pandas also numbers; text as a file has it
+    names: list[Value] = [tidy_name(name) if isinstance(name, str) else name for name in frame.columns]
     types = set(frame.schema.values())
     is_numbers = len(types) == 1 and all(kind == nw.Boolean or kind.is_numeric() for kind in types)
     block = frame.to_numpy() if is_numbers else None

@@ -19,7 +19,7 @@ from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, Layout
 from isinglass.data.meaning.guards import advise_missing, remark_decimals, remark_identifier
 from isinglass.data.meaning.values import THOUSANDS, Value, is_number, read_word, show_value, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
-from isinglass.names import check_names, read_column
+from isinglass.names import check_names, read_column, tidy_name
 
 Entry = TypeVar("Entry")
 ENDS_SHOWN = 4
@@ -38,6 +38,7 @@ class Source:
     names: Sequence[Value] | None = None  # labels of columns and rows
     row_names: Sequence[Value] | None = None
     is_file: bool = False
+    is_part: bool = False  # of a table in parts, whose columns have two values
     # what holds for other tables like this one; also where the columns were, if they were chosen from a table
     layout: Layout = NO_FILE
     all_names: Sequence[Value] | None = None  # of the columns of that table, by which options name these
@@ -167,7 +168,9 @@ class Source:
                 got = setting("column", int(key), python=f"number {key}")
                 raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
             return int(key) % n_columns
-        places = [j for j, name in enumerate(names) if name == key]
+        places = [j for j, name in enumerate(names) if name == key] or [
+            j for j, name in enumerate(names) if name == tidy_name(key)
+        ]
         if len(places) == 1:
             return places[0]
         if places:
@@ -285,10 +288,8 @@ class Source:
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""
         columns = [self.column(j).condensed() for j in range(self.shape[1])]
-        names, others = self.names, self.all_names
-        return Source(
-            self.shape, columns.__getitem__, names=names, is_file=self.is_file, layout=self.layout, all_names=others
-        )
+        known = {name: getattr(self, name) for name in ("names", "is_file", "is_part", "layout", "all_names")}
+        return Source(self.shape, columns.__getitem__, **known)
 
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""

@@ -16,10 +16,13 @@ from isinglass.data.meaning.guards import warn_of_kind
 from isinglass.errors import ArgumentError, DataError, setting
 
 WEIGHT_KINDS = ("sampling", "counts")
+NO_WEIGHT = f"{setting('weights', python='sample_weight')} must have a positive sum; got only weights of zero."
 
 
-def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray | None:
-    """Return finite, non-negative row weights with a positive sum, or None for equal weights."""
+def check_sample_weight(
+    sample_weight: ArrayLike | None, n_samples: int, *, is_part: bool = False
+) -> FloatArray | None:
+    """Return finite, non-negative row weights, or None for equal weights; all 0 only for a part of a table."""
     if sample_weight is None:
         return None
     weight = as_floats("sample_weight", sample_weight)
@@ -28,10 +31,8 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
     if not np.isfinite(weight).all() or (weight < 0).any():
         value = weight[~(np.isfinite(weight) & (weight >= 0))][0]
         raise ArgumentError("sample_weight", "must be finite and not negative", float(value))
-    if not weight.any():
-        raise DataError(
-            f"{setting('weights', python='sample_weight')} must have a positive sum; got only weights of zero."
-        )
+    if not is_part and not weight.any():
+        raise DataError(NO_WEIGHT)
     if weight.max() > np.finfo(np.float64).max / len(weight):
         raise DataError(f"sample_weight must have a finite sum; got values up to {weight.max():g}. Rescale them.")
     return weight

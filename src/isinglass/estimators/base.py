@@ -28,6 +28,7 @@ from isinglass.evaluate.prediction import fill_most_probable
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
 from isinglass.missing_record import Missing
+from isinglass.names import tidy_name
 from isinglass.network import Network
 from isinglass.penalties import Penalty
 from isinglass.results import Path, Solution
@@ -226,7 +227,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
             self._check_names(X.names if X.variables.named else None)
         elif getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             frame = as_frame(X)
-            labels = () if frame is None else tuple(map(str, frame.columns))
+            labels = () if frame is None else tuple(map(tidy_name, frame.columns))
             if labels not in self.coding_.called:  # scikit-learn does not know other names that columns had
                 validate_data(self, X, reset=False, skip_check_array=True)  # it compares labels that are text
             if frame is not None:

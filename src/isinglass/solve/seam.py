@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import CpuRows
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.parts.backends import BYTES_OF_A_ONE, RARE, Part
 from isinglass.data.parts.parted_table import PartedTable, RowSelection, rows_of
 
@@ -198,7 +199,8 @@ class PartedRows(SumRows):
     """
 
     def __init__(self, table: PartedTable, total: float, n_threads: int) -> None:
-        super().__init__(range(len(table.sizes)))
+        weighted = [True] * len(table.sizes) if table.weights is None else table.each(_has_rows)
+        super().__init__(np.flatnonzero(weighted).tolist())
         self.backend = table.backend
         self.recipe = _Recipe(table.selection, table.columns, total, n_threads)
         self.shadow = CpuRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
@@ -209,7 +211,7 @@ class PartedRows(SumRows):
 
     def ask(self, call: str, *arguments: object, only: Sequence[int] | None = None) -> list[Answer]:
         """Send one call to all parts, or to some, and collect the answers in order."""
-        asked = self.parts if only is None else only
+        asked = self.parts if only is None else [self.parts[k] for k in only]
         message = self.recipe.key, (self.owner, self.n_changes), call, arguments
         answers = dict(zip(asked, self.backend.each(_answer, message, only=asked), strict=True))
         lost = [k for k, answer in answers.items() if isinstance(answer, str) and answer == LOST]
@@ -235,6 +237,10 @@ class PartedRows(SumRows):
             known = self.backend.known = key, super().all_pairs(first, last)
         answer: tuple[Floats, float] = known[1]
         return answer
+
+
+def _has_rows(codes: Bytes, weight: FloatArray | None) -> bool:
+    return len(codes) > 0
 
 
 @dataclass(frozen=True)

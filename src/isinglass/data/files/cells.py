@@ -12,6 +12,7 @@ from isinglass.data.meaning.coding import Codes, Layout
 from isinglass.data.meaning.values import THOUSANDS, Value, is_bit, is_number, read_cell, read_number
 from isinglass.data.source import ID_NAMES, Source
 from isinglass.errors import DataError, setting
+from isinglass.names import tidy_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ def lay_out(
 
     ``missing``: words for a missing cell, and what else the user declares missing in all columns.
     """
-    first = [" ".join(field.split()) for field in records.first]
+    first = list(map(tidy_name, records.first))
     memory: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
         memory.update((word, read_cell(word, decimal)) for word in words if word not in memory)

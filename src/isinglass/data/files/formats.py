@@ -27,6 +27,7 @@ from isinglass.data.meaning.coding import Cells
 from isinglass.data.meaning.values import Value
 from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
+from isinglass.names import tidy_name
 from isinglass.storage import OversizedError, read_array, read_arrays
 
 if TYPE_CHECKING:
@@ -172,13 +173,13 @@ def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) ->
     table.validate(full=True)  # positions beyond the end would be read, and text that is none
     if 0 in table.shape:
         raise DataError(f"the file must be a table; got {table.num_rows} rows and {table.num_columns} columns.")
-    names = [str(name) for name in schema.names]
+    names = list(map(tidy_name, schema.names))
     try:  # pandas notes down which column was the index of the frame
         (index,) = json.loads(schema.metadata[b"pandas"])["index_columns"]
     except (TypeError, KeyError, ValueError):
         index = None
     source = open_source(table.rename_columns([str(j) for j in range(len(names))]))
-    return source.of_file(names=names, index=names.index(index) if names.count(index) == 1 else None)
+    return source.of_file(names=names, index=schema.names.index(index) if schema.names.count(index) == 1 else None)
 
 
 def load_survey(kind: str, data: bytes, limits: Limits) -> Source:

@@ -14,7 +14,7 @@ from isinglass.data.meaning.coding import Coding, Cut, Levels, Steps
 from isinglass.data.meaning.finding import guess_kinds
 from isinglass.data.meaning.guards import drop, make_missing, remark_decimals
 from isinglass.data.meaning.recognition import are_dates, is_unclear
-from isinglass.data.meaning.specs import SAY_ALL, SAY_KIND, ColumnSpec
+from isinglass.data.meaning.specs import SAY_ALL, ColumnSpec, say_kind
 from isinglass.data.meaning.two_values import order_pair
 from isinglass.data.meaning.values import Value, is_bit, is_number, show_value, show_values
 from isinglass.data.source import Source
@@ -29,11 +29,11 @@ def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoRetu
     j = int(np.flatnonzero(gone.any(axis=0))[0])
     row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
     zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
+    impute = "" if source.is_part else f"{setting('missing', 'impute')} to draw them from the network, "
     in_all = plural(int(gone.sum()), "missing cell")
     raise DataError(
         f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {in_all} in all). "
-        f"Choose {setting('missing', 'impute')} to draw them from the network, {zero}or "
-        f"{setting('missing', 'drop')} to leave out their rows."
+        f"Choose {impute}{zero}or {setting('missing', 'drop')} to leave out their rows."
     )
 
 
@@ -103,7 +103,7 @@ def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise:
         return f"A network has no kind for dates: {leave_out}."
     kinds = advise() if len(values) > 2 else ""
     if not kinds:
-        return f"{_suggest_pair(values, for_all=for_all)}{source.remark_column(j)}"
+        return f"{_suggest_pair(values, source, for_all=for_all)}{source.remark_column(j)}"
     other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
     if all(map(is_number, values)):
         other = f"choose a threshold for numbers ({setting('binarize', python='binarize=…')})"
@@ -131,12 +131,12 @@ def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     return f"By the values of the columns, pass {mention}{more}."
 
 
-def _suggest_pair(values: list[Value], *, for_all: bool) -> str:
+def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
     """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
     if values and all(is_number(value) and value in (-1, 1) for value in values):
         return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
     if len(values) > 2:
-        return f"{SAY_ALL} {SAY_KIND}"
+        return f"{SAY_ALL} {say_kind(source)}"
     if len(values) != 2 or is_unclear(values):
         return SAY_ALL
     zero, one = order_pair(values, UNTYPED)

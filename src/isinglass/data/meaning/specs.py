@@ -21,7 +21,7 @@ DROP = setting("drop", python="drop=[…] in read_table")
 ORDINAL, NOMINAL, CONTINUOUS = (
     setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal", "continuous")
 )
-SAY_KIND = (
+_SAY_KIND = (
     f"If these are categories, say whether they have an order ({ORDINAL}) or not ({NOMINAL}); if they are numbers, "
     f"pass {CONTINUOUS}."
 )
@@ -29,6 +29,11 @@ SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
     f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({DROP})."
 )
+
+
+def say_kind(source: Source) -> str:
+    """Say what to do with a column of more than two values."""
+    return "Categories and numbers need one table in memory, not parts." if source.is_part else _SAY_KIND
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import BITS, Levels, Rule
 from isinglass.data.meaning.recognition import is_unclear
-from isinglass.data.meaning.specs import SAY_ALL, SAY_KIND, ColumnSpec
+from isinglass.data.meaning.specs import SAY_ALL, ColumnSpec, say_kind
 from isinglass.data.meaning.values import Value, is_bit, rank, show_values
 from isinglass.errors import ArgumentError, DataError, setting
 
@@ -60,7 +60,7 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
                 f"{setting('encode', 'auto')}; got {show_values(values)} in {spec.where}. "
-                f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{spec.remark}"
+                f"{SAY_ALL}{f' {say_kind(spec.source)}' if len(two) > 2 else ''}{spec.remark}"
             )
         pairs.append(order_pair(two, column) if len(two) == 2 else None)
     clear_pairs = [pair for pair in pairs if pair is not None]

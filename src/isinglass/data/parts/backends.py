@@ -61,9 +61,9 @@ class Part:
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        table = block.read(coding).without_holes()
-        bits = np.packbits(table.codes, axis=1)
-        return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
+        table, weight = block.read(coding)
+        bits = np.packbits(table.without_holes().codes, axis=1)
+        return cls(block.number, bits, table.shape[1], weight, table.n_missing, table.n_dropped)
 
     def __getstate__(self) -> Options:
         """Return what is sent to another process: without what computations keep, which they make again."""

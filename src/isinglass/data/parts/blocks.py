@@ -14,17 +14,17 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isinglass.arrays import FloatArray
 from isinglass.data.files.read_table import open_file
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.conversion import convert_source, open_memory
 from isinglass.data.options import ReadOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table
+from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
 
 _WILD = "*?["
-_OF_TABLES_IN_MEMORY = {"kinds", "ordinal", "nominal", "continuous", "missing"}
-"""Parameters that messages propose and parts do not have, or not with all values."""
 
 
 class Lazy(Protocol):
@@ -68,19 +68,20 @@ class Block:
         with self._named():
             return self._open(self.options)
 
-    def read(self, coding: Coding) -> Table:
-        """Return the rows, as a coding wants them."""
+    def read(self, coding: Coding) -> tuple[Table, FloatArray | None]:
+        """Return the rows, as a coding wants them, and their weights, which may all be 0."""
         options = replace(self.options, encode=coding, binarize=None, missing=coding.missing)
         if not isinstance(self.options.encode, Coding):  # all parts have the same columns; others may have more
             has_header = coding.layout.has_header
             header = options.header if has_header is None else has_header
             options = replace(options, encode=replace(coding, names=None), header=header)
         with self._named():
-            table = convert_source(self._open(options), options)
+            source = self._open(options)
+            table = convert_source(replace(source, weight=None), options)
             names = table.names if table.variables.named else None
             if names != coding.names:
                 raise DataError(_compare(names, coding.names))
-            return table
+            return table, source.weight if source.weight is None or table.rows is None else source.weight[table.rows]
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -91,17 +92,16 @@ class Block:
         except (IsinglassError, OSError) as error:
             kind = LimitError if isinstance(error, LimitError) else DataError
             text = error.marked if isinstance(error, IsinglassError) else str(error)
-            if isinstance(error, IsinglassError) and error.mentioned & _OF_TABLES_IN_MEMORY:
-                text += " Categories and imputation need one table in memory: parts hold 0 and 1."
             raise kind(f"{self.label}: {text}") from None
 
     def _open(self, options: ReadOptions) -> Source:
         what = self.what.compute() if self.is_task else self.what
-        if self.is_file:
-            return open_file(what, options)
-        if len(getattr(what, "shape", ())) == 2 and what.shape[0] == 0:
+        if not self.is_file and len(getattr(what, "shape", ())) == 2 and what.shape[0] == 0:
             raise DataError("it has no rows. Leave it out.")
-        return open_memory(what, options, self.sample_weight)
+        source = open_file(what, options) if self.is_file else open_memory(what, options)
+        if self.sample_weight is not None:
+            source = replace(source, weight=check_sample_weight(self.sample_weight, source.shape[0], is_part=True))
+        return replace(source, is_part=True)
 
 
 def is_in_parts(X: object) -> bool:

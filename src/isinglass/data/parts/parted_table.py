@@ -34,7 +34,7 @@ from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
 from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
-from isinglass.data.weights import WeightSums, check_weight_kind
+from isinglass.data.weights import NO_WEIGHT, WeightSums, check_weight_kind
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, plural, setting, suppress_warnings
 from isinglass.variables import Variables
 
@@ -408,6 +408,8 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
     backend.load(coding)
     sizes, n_missing, n_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)
     weights = functools.reduce(_add, sums) if any(have_weights) else None
+    if weights is not None and not weights.n_positive:
+        raise DataError(NO_WEIGHT)
     return PartedTable(backend, coding, sizes, sum(n_missing), sum(n_dropped), weights)
 
 
