@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from isinglass import read_table
 from isinglass.data.column import BLANKS
 from isinglass.data.files.cells import find_decimal
+from isinglass.data.files.read_table import open_file
 from isinglass.data.meaning.values import NO_ANSWER, is_among, read_cell, spell_out
 from isinglass.data.options import ReadOptions
 
@@ -89,12 +90,33 @@ def test_thousands_are_not_read_as_decimals(decimal):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table = read_table(io.StringIO(text), guess=True, decimal=decimal)
-    told = [str(each.message) for each in caught if "may be thousands, and are read as text" in str(each.message)]
+    told = [str(each.message) for each in caught if "are read as text" in str(each.message)]
     assert len(told) == (decimal is None)
-    assert all('pass decimal=","' in text and "If the comma groups thousands, remove it." in text for text in told)
-    assert table.names == (("a", "b", "c") if decimal == "," else ("b", "c"))
+    assert all('decimal="." if the comma groups thousands, and decimal=","' in text for text in told)
+    assert table.names == (("b", "c") if decimal is None else ("a", "b", "c"))
+    if decimal == ".":
+        assert table.coding.columns[0].quartiles[-1][-1] == 3100
     if decimal != ",":
-        assert table.variables.categories[0] == (1.5, 2.5, 3.5, 4.5)
+        assert table.variables.categories[table.names.index("b")] == (1.5, 2.5, 3.5, 4.5)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "cells", "numbers"),
+    [
+        (",", ["950", "1,200", "-12,500.5", "NA"], [950, 1200, -12500.5, None]),
+        ("\t", ["950", "1,200", "1,234,567"], [950, 1200, 1234567]),
+        (",", ["950", "1,200", "1500"], None),  # 1500 would have a comma, too
+        (",", ["0,5", "1,200"], None),  # decimals
+        (",", ["1,200", "some"], None),
+    ],
+)
+def test_grouped_thousands_are_numbers(delimiter, cells, numbers):
+    lines = [f'"{cell}"{delimiter}{k % 2}' for k, cell in enumerate(cells * 3)]
+    for text in (["income,b".replace(",", delimiter), *lines], lines):
+        source = open_file(io.StringIO("\n".join(text)), ReadOptions(id_column=None))
+        found = source.column(0).entries.tolist()
+        assert len(found) == len(lines)
+        assert (found[: len(cells)] == numbers) == (numbers is not None)
 
 
 @pytest.mark.parametrize("first", ["None,0", "some,1", "many,0"])

@@ -19,9 +19,7 @@ WEIGHT_KINDS = ("sampling", "counts")
 NO_WEIGHT = f"{setting('weights', python='sample_weight')} must have a positive sum; got only weights of zero."
 
 
-def check_sample_weight(
-    sample_weight: ArrayLike | None, n_samples: int, *, is_part: bool = False
-) -> FloatArray | None:
+def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int, *, is_part: bool = False) -> FloatArray | None:
     """Return finite, non-negative row weights, or None for equal weights; all 0 only for a part of a table."""
     if sample_weight is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from isinglass.data.meaning.values import THOUSANDS, Value, is_bit, is_number, r
 from isinglass.data.source import ID_NAMES, Source
 from isinglass.errors import DataError, setting
 from isinglass.names import tidy_name
+
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+"""A number whose thousands are grouped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +66,20 @@ def lay_out(
     decimal: str = ".",
     missing: Collection[Value] = BLANKS,
     known: Collection[Sequence[str]] = (),
+    *,
+    is_sure: bool = False,
 ) -> Source:
     """Interpret the fields and split off the header, which has the names of one of the ``known`` lists.
 
-    ``missing``: words for a missing cell, and what else the user declares missing in all columns.
+    ``missing``: words for a missing cell, and what else the user declares missing in all columns. ``is_sure``: no comma
+    separates decimals.
     """
     first = list(map(tidy_name, records.first))
     memory: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
         memory.update((word, read_cell(word, decimal)) for word in words if word not in memory)
+    if decimal == ".":
+        memory |= _read_groups(records, memory, missing, is_sure=is_sure)
     if header == "auto":
         headed = any(set(names) <= set(first) for names in known) or _has_header(records, memory, missing)
     else:
@@ -102,6 +111,25 @@ def lay_out(
     last = len(columns) - 1  # without name and values where lines end with a delimiter
     empty = last > 0 and not any(word.strip() for word in records.words[last]) and not (start and names[last])
     return table.without(last) if empty else table
+
+
+def _read_groups(
+    records: Records, memory: Mapping[str, Value], missing: Collection[Value], *, is_sure: bool
+) -> dict[str, Value]:
+    """Return the numbers of words such as 1,200 in columns whose commas all group thousands.
+
+    All other cells there are missing or numbers below 1000. Unless ``is_sure``, one number needs two commas or a point.
+    """
+    found: dict[str, Value] = {}
+    for words in records.words:
+        commas = [word for word in words if "," in word]
+        if commas and all(_GROUPED.fullmatch(word.strip()) for word in commas):
+            others = (memory[word] for word in words if "," not in word)
+            is_clear = is_sure or any(not THOUSANDS.fullmatch(word.strip()) for word in commas)
+            if is_clear and all(value in missing or (is_number(value) and abs(value) < 1000) for value in others):
+                first = (word for word in records.first if _GROUPED.fullmatch(word.strip()))
+                found |= {word: read_cell(word.replace(",", "")) for word in (*commas, *first)}
+    return found
 
 
 def _has_header(records: Records, memory: Mapping[str, Value], missing: Collection[Value]) -> bool:

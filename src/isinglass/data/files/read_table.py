@@ -15,7 +15,6 @@ from isinglass.data.files.formats import guard, load_excel, load_feather, load_n
 from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
-from isinglass.data.meaning.guards import remark_decimals
 from isinglass.data.meaning.values import spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
@@ -209,10 +208,12 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
         decimal = decimal or known
     found, thousands = find_decimal(records.words, missing) if decimal is None else (decimal, [])
     if thousands:
-        text = f"Numbers with a comma, such as {thousands[0]!r}, may be thousands, and are read as text."
-        warn(MeaningWarning(text + remark_decimals(thousands)))
+        point, comma = (setting("decimal", sign) for sign in ".,")
+        text = f"Numbers with a comma, such as {thousands[0]!r}, are read as text. Pass {point} if the comma groups"
+        warn(MeaningWarning(f"{text} thousands, and {comma} if it separates decimals."))
     detected |= {"decimal": found} if found == "," else {}
-    raw = lay_out(records, header, found, missing, () if coding is None else coding.called)
+    names = () if coding is None else coding.called
+    raw = lay_out(records, header, found, missing, names, is_sure=decimal is not None)
     detected["header"] = "first line" if raw.layout.has_header else "none"
     return replace(raw, detected=detected, described=wording, layout=replace(raw.layout, delimiter=separator))
 
