@@ -181,3 +181,19 @@ def test_a_row_of_texts_and_decimals_is_not_a_header():
     rows = [f"{k % 3},school {k},{k}.25,{k * k}" for k in range(1, 30)]
     table = read_table(io.StringIO("\n".join(rows)), guess=True)
     assert (len(table), table.detected["header"]) == (29, "none")
+
+
+@pytest.mark.parametrize(
+    ("lines", "has_header"),
+    [
+        (["1,Bay,351,605", "2,Beaufort,95,134", "3,Brown,7,12"], False),  # rows are counted
+        (["A1,Portugal,12,7737,3330", "A2,Vizca,14,6567,1937", "A3,Castilla,14,8714,2458"], False),
+        (["1,12/63,656,1", "4,11/63,659,1", "9,10/63,44,0"], False),  # a name twice
+        (["country,code,1999,2000", "Chad,TD,745,2666", "Peru,PE,377,804", "Mali,ML,21,13"], True),
+        (["country,code,2000,1999", "Chad,TD,745,2666", "Peru,PE,377,804", "Mali,ML,21,13"], True),
+        (["0,1,2,3", "5,1,0,1", "6,1,0,0", "7,1,0,0"], True),
+    ],
+)
+def test_the_first_record_is_a_header_or_a_row(lines, has_header):
+    source = open_file(io.StringIO("\n".join(lines)), ReadOptions(id_column=None))
+    assert source.layout.has_header == has_header

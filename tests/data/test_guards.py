@@ -209,7 +209,7 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
     rng = np.random.default_rng(0)
     frame["party"] = rng.choice(["red", "green", "blue"], N)
     frame.insert(3, "number", rng.permutation(N) + 1000)
-    frame["weight"] = rng.uniform(0.5, 3.0, size=N).round(1)
+    frame["weight"] = rng.uniform(0.2, 1.8, size=N).round(1)
     frame["smokes"] = rng.choice(["yes", "no"], N)
     frame.loc[::20, "smokes"] = None
     path = tmp_path / "t.csv"
@@ -235,6 +235,35 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
     assert record["columns"][2]["notes"] == ["99 missing?"]
     assert record["options"] == needs
     run("fit", path, *needs.split(), "--alpha", "0.2", "--na", "99")
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "is_proposed"),
+    [
+        ("weight", 0.3, 1.7, True),
+        ("Freq", 2, 60, True),
+        ("wt", 4e3, 4e4, True),
+        ("Weight", 45, 110, False),
+        ("wt", 1.5, 5.4, False),
+    ],
+)
+def test_info_proposes_weights_where_values_are_no_measurements(tmp_path, name, low, high, is_proposed):
+    frame = battery().assign(height=170, age=44, **{name: np.linspace(low, high, N)})
+    frame[["height", "age"]] += np.random.default_rng(0).integers(-20, 20, (N, 2))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    record = json.loads(run("info", tmp_path / "t.csv", "--json").stdout)
+    assert (f"--weights {name}" in record["options"]) == is_proposed
+    assert record["suggestions"].get(f"--weights {name}") == (None if is_proposed else "if these are sampling weights")
+
+
+def test_info_of_dropped_rows_has_the_shares_of_missing_cells(tmp_path):
+    frame = battery().assign(empty=None).mask(np.random.default_rng(0).random((N, 7)) < 0.02)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for missing in ("drop", "impute"):
+        columns = json.loads(run("info", tmp_path / "t.csv", "--missing", missing, "--json").stdout)["columns"]
+        assert [column["missing"] for column in columns] == pytest.approx(frame.isna().mean().tolist())
+    n_dropped = int(frame.drop(columns="empty").isna().any(axis=1).sum())
+    assert f"in {n_dropped} rows, which are left out" in run("info", tmp_path / "t.csv", "--missing", "drop").stdout
 
 
 def _few(column):

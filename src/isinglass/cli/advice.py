@@ -40,8 +40,11 @@ def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict
     keys, places, weights = [column.key for column in columns], _noted(columns), _weights(columns, reading)
     places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, weights)
     places["continuous"] = [] if weights is None else [weights]
+    maybe = [] if "weights" in reading.said else places["maybe_weights"]
+    places["weights"] = [j for j in maybe if not columns[j].missing]
     reasons = {
         "continuous": "instead of --weights, if it is a variable",
+        "weights": "if these are sampling weights",
         "covariates": "to adjust for columns unlike the others (or leave them out with --drop)",
         "reverse": "if the wording is reversed",
         "normal_scores": "because couplings are linear in the values, and these have a long tail",
@@ -49,16 +52,16 @@ def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict
     found = {}
     for option, reason in reasons.items():
         if places[option]:
-            called = name_ranges(keys, places[option])
+            called = keys[places[option][0]] if option == "weights" else name_ranges(keys, places[option])
             found[shlex.join(spell_option(OPTIONS[option], called))] = reason
     return found
 
 
 def _noted(columns: Sequence[ColumnInfo]) -> dict[str, list[int]]:
     """Return the places of columns with a note, by the option that it calls for."""
-    from isinglass.data.meaning.guards import LONG_TAIL, REVERSED, WEIGHTS
+    from isinglass.data.meaning.guards import LONG_TAIL, MAYBE_WEIGHTS, REVERSED, WEIGHTS
 
-    notes = {"weights": WEIGHTS, "reverse": REVERSED, "normal_scores": LONG_TAIL}
+    notes = {"weights": WEIGHTS, "maybe_weights": MAYBE_WEIGHTS, "reverse": REVERSED, "normal_scores": LONG_TAIL}
     return {option: [j for j, column in enumerate(columns) if note in column.notes] for option, note in notes.items()}
 
 

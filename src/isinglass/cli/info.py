@@ -73,7 +73,13 @@ def _describe_model(console: Console, path: str) -> None:
 
 def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[ColumnInfo]]:
     """Return a table, and a description of every column of its file; kinds that are not stated are guessed."""
+    from isinglass.data.meaning.conversion import missing_cells
+
+    reading = reading.with_defaults(missing="impute", guess=True)
     with warnings.catch_warnings():
         warnings.simplefilter("always", MeaningWarning)  # under --strict, an error when everything is printed
-        data = reading.with_defaults(missing="impute", guess=True).read(console, table)
-    return data, describe_columns(data, console.doubts)
+        if reading.said["missing"] != "drop":
+            data = reading.read(console, table)
+            return data, describe_columns(data, console.doubts, data.gone)
+        source, data = reading.read_source(console, table)
+    return data, describe_columns(data, console.doubts, missing_cells(source, data.coding))

@@ -92,7 +92,8 @@ def _missing(found: TableInfo) -> dict[str, str]:
     """Say how many cells are missing, and in which columns together."""
     n_cells, missing = found.data.n_missing, found.missing
     if missing is None:
-        return {"Missing": plural(n_cells, "cell")}
+        dropped = f" in {plural(found.data.n_dropped, 'row')}, which are left out" if found.data.n_dropped else ""
+        return {"Missing": plural(n_cells, "cell") + dropped}
     patterns = [
         f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
         for pattern in missing["missing_patterns"]

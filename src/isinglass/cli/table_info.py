@@ -16,6 +16,7 @@ from isinglass.errors import MeaningWarning, plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
+    from isinglass.arrays import Mask
     from isinglass.data import Table
     from isinglass.data.meaning.values import Value
 
@@ -94,8 +95,11 @@ class TableInfo:
         return {**describe_table(self.data), **(self.missing or {}), **found}
 
 
-def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[ColumnInfo]:
-    """Return a description of every column, in the order of the file; ``doubts`` are the warnings about them."""
+def describe_columns(data: Table, doubts: Sequence[MeaningWarning], gone: Mask | None) -> list[ColumnInfo]:
+    """Return a description of every column, in the order of the file.
+
+    ``doubts`` are the warnings about them, and ``gone`` the missing cells, also of rows that were left out.
+    """
     variables = data.variables
     kept: Sequence[Hashable] = data.names if variables.named else data.column_labels or range(data.shape[1])
     places, order = {label: place for place, label in enumerate(kept)}, list(kept)
@@ -110,20 +114,19 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
             noted.setdefault(label, []).append(warning.note)
     found = []
     for label, name, key in zip(order, names, keys, strict=True):
-        known = _kept(data, places[label]) if label in places else _left_out(data, label)
+        known = _kept(data, places[label], gone) if label in places else _left_out(data, label)
         notes = list(dict.fromkeys([*known.pop("notes"), *noted[label]]))
         found.append(ColumnInfo(name=name, key=key, stated=label not in data.guesses, notes=notes, **known))
     return found
 
 
-def _kept(data: Table, number: int) -> JsonObject:
+def _kept(data: Table, number: int, gone: Mask | None) -> JsonObject:
     """Return what is known of a column of the table."""
     import numpy as np
 
     from isinglass.data.meaning.coding import Steps
 
-    gone, rule = data.holes if data.holes is not None else data.filled, data.coding.columns[number]
-    ends, notes = None, []
+    rule, ends, notes = data.coding.columns[number], None, []
     if isinstance(rule, Steps):
         if sum(rule.beyond):
             notes.append(f"grid {rule.values[0]:g} … {rule.values[-1]:g}, {plural(sum(rule.beyond), 'value')} beyond")
@@ -145,7 +148,7 @@ def _left_out(data: Table, label: Hashable) -> JsonObject:
 
     guess = data.guesses[label]
     values = sorted(guess.values) if all(map(is_number, guess.values)) else guess.values
-    share = guess.n_missing / len(data)
+    share = guess.n_missing / (len(data) + data.n_dropped)
     return {"kind": None, "values": values[:SHOWN], "missing": share, "notes": [guess.note]}
 
 
@@ -155,7 +158,7 @@ def _find_holes(data: Table) -> JsonObject | None:
 
     from isinglass.missing_record import Missing
 
-    gone, names = data.holes if data.holes is not None else data.filled, data.names
+    gone, names = data.gone, data.names
     if gone is None:
         return None
     found = Missing.count(gone)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -138,7 +139,8 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
     - It has one field less than the others: it does.
     - Its first field is a name for row names, such as "id": it does.
     - Its fields are 0, 1, 2, 3 and so on: unless each of them occurs below.
-    - It has a text and a number with decimals: it does not.
+    - Its first field is a whole number from which the first column counts on: it does not.
+    - It has a text and a number with decimals, or numbers that neither ascend nor descend: it does not.
     - It has texts: if more than half of them stand above columns of numbers, or more than half occur nowhere below. The
       first column is left aside, it may hold row names.
     - All its fields are different words for a missing cell: unless one of them occurs below.
@@ -158,7 +160,12 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
         return True
     if _are_numbered(read):
         return not all(value in column for value, column in zip(read, below, strict=True))
-    if texts and any(isinstance(value, float) for value in read):
+    counted = [memory[records.words[0][k]] for k in records.codes[0][1:4].tolist()]
+    if type(read[0]) is int and len(counted) > 1 and counted == [read[0] + k for k in range(1, len(counted) + 1)]:
+        return False
+    numbers = [value for value in read if is_number(value)]
+    in_order = all(a < b for a, b in pairwise(numbers)) or all(a > b for a, b in pairwise(numbers))
+    if texts and (not in_order or any(isinstance(value, float) for value in numbers)):
         return False
     if texts:
         above_numbers = sum(

@@ -191,6 +191,13 @@ def take_columns(source: Source, coding: Coding) -> Source:
     return source.choose(order) if source.is_file else source.take(order)
 
 
+def missing_cells(source: Source, coding: Coding) -> Mask | None:
+    """Return which cells of a source are missing, in the columns of a coding; None if some are made of indicators."""
+    if coding.expand() is not coding:
+        return None
+    return np.asarray(_convert_cells(take_columns(source, coding), coding.columns) == ABSENT)
+
+
 def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     """Say that columns without names cannot be found in a table of another width."""
     choose = setting("columns", python="columns=[…]") if source.is_file else "X[:, […]]"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from isinglass.arrays import FloatArray
 from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.guards import IDENTIFIER, warn_codes, warn_identifiers, warn_weights
 from isinglass.data.meaning.recognition import (
@@ -18,6 +19,7 @@ from isinglass.data.meaning.recognition import (
     has_too_many,
     is_identifier,
     is_unclear,
+    is_weight,
     missing_codes,
     no_answers,
     other_decimal,
@@ -72,7 +74,8 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) ->
     named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
     warn_identifiers(named, specs[0].source.shape[0])
     numbers = ("ordinal", "continuous")
-    warn_weights(label for label, guess in guesses.items() if guess.kind in numbers or label in named)
+    weights = {label: guess for label, guess in guesses.items() if guess.kind in numbers or label in named}
+    warn_weights({label: _numbers_of(specs[guess.place]) for label, guess in weights.items() if is_weight(label)})
     kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
     kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None]
     if not kept:
@@ -117,12 +120,16 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     ranges = [label for label, guess in whole.items() if np.ptp(guess.values) < len(guess.values) / DISTINCT_SHARE]
     nothing_else = len(guesses) == len(specs) and not any(guess.kind for guess in guesses.values())
     for label, guess in whole.items():
-        cells = specs[guess.place].column.entries.astype(float)
-        ascends = bool((np.diff(cells[~np.isnan(cells)]) > 0).all())
+        ascends = bool((np.diff(_numbers_of(specs[guess.place])) > 0).all())
         is_name = ascends or ranges == [label] or is_identifier(label, has_many_values=True)
         if nothing_else or not is_name:
             guesses[label] = replace(guess, kind="continuous", note="")
     return guesses
+
+
+def _numbers_of(spec: ColumnSpec) -> FloatArray:
+    """Return the numbers in a column, row by row; without missing cells, and texts beside them."""
+    return np.array([cell for cell in spec.column.entries.tolist() if is_number(cell)], dtype=np.float64)
 
 
 def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | None, str]:

