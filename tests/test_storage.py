@@ -43,7 +43,7 @@ from isinglass.variables import Variables
 
 MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
 X = simulate.exact_sample(MODEL, 400, random_state=0)
-NAMES = ["</script>", "ä\U0001f600", "", "x" * 3000, "a,b", "\x00\n"]
+NAMES = ["</script>", "ä\U0001f600", "", "x" * 3000, "a,b", "\x00\x01"]
 FRAME = pd.DataFrame(X, columns=NAMES)
 GRID = [0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
 
