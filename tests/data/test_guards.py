@@ -678,3 +678,46 @@ def test_dates_are_left_out_by_a_guess(dates):
         assert as_table(frame, guess=True).names == ("x",)
     with pytest.raises(DataError, match=r"must hold finite numbers to be continuous; got .*\. Leave the column out"):
         as_table(frame, kinds={"d": "continuous"})
+
+
+@pytest.mark.parametrize(
+    ("computed", "others"),
+    [
+        (lambda items: items.sum(axis=1), "'i0', 'i1', 'i2', 'i3'"),
+        (lambda items: items[["i0", "i1", "i2"]].mean(axis=1), "'i0', 'i1', 'i2'"),
+        (lambda items: items["i4"] - items["i1"], "'i1', 'i4'"),
+    ],
+)
+@pytest.mark.parametrize("with_holes", [False, True])
+def test_totals_means_and_differences_of_others_are_named(computed, others, with_holes):
+    items = battery().astype(float)
+    frame = items.assign(late=computed(items))
+    if with_holes:
+        frame = frame.mask(np.random.default_rng(1).random(frame.shape) < 0.05)
+    (text,) = (text for text in said(frame, kinds={"i*": "ordinal", "late": "continuous"}) if "computed" in text)
+    assert f"'late' from {others}" in text
+    assert "drop=['late']" in text
+    rest = frame.drop(columns="late")
+    assert not any("computed" in text for text in said(rest))
+
+
+def test_columns_that_are_nearly_computed_or_copied_are_not_named():
+    items = battery().astype(float)
+    noise = np.random.default_rng(2).normal(scale=1e-3, size=N)
+    for late in (items.sum(axis=1) + noise, 2 * items["i0"] + 1, items["i0"] * items["i1"], items.max(axis=1)):
+        frame = items.assign(late=late)
+        assert not any("computed" in text for text in said(frame, kinds={"i*": "ordinal", "late": "continuous"}))
+
+
+def test_the_columns_of_few_rows_are_not_said_to_be_computed():
+    frame = pd.DataFrame(np.random.default_rng(3).normal(size=(25, 40)).round(3))
+    assert not any("computed" in text for text in said(frame, kinds="continuous"))
+
+
+def test_covariates_and_binary_columns_may_be_computed():
+    items = battery().astype(float)
+    frame = items.assign(total=items.sum(axis=1))
+    kinds = {"i*": "ordinal"}
+    assert not any("computed" in text for text in said(frame, kinds=kinds, covariates=["total"]))
+    bits = (items > 3).astype(int)
+    assert not any("computed" in text for text in said(bits.assign(b=bits["i0"] * bits["i1"]), kinds="binary"))

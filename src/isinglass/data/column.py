@@ -8,9 +8,19 @@ from functools import cached_property
 
 import numpy as np
 
+from isinglass.arrays import FloatArray
 from isinglass.data.meaning.coding import UNKNOWN, Cells, Codes, Rule
 from isinglass.data.meaning.recognition import no_answers
-from isinglass.data.meaning.values import NO_ANSWER, Value, is_among, is_missing, read_cell, respell
+from isinglass.data.meaning.values import (
+    NO_ANSWER,
+    Value,
+    is_among,
+    is_missing,
+    is_number,
+    read_cell,
+    read_word,
+    respell,
+)
 
 NUMBER_TYPES = "buif"
 """Kinds of NumPy types that are compared as numbers."""
@@ -72,6 +82,14 @@ class Column:
         kept = set(self._occurring)
         values = [value if k in kept else None for k, value in enumerate(self.values)]
         return np.asarray(_objects([*values, None])[self.cells])
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The cells as numbers, NaN where they are none."""
+        if self.values is None:
+            return self.cells.astype(np.float64)
+        read = map(read_word, self.values)
+        return np.array([*(value if is_number(value) else np.nan for value in read), np.nan])[self.cells]
 
     def called(self, rule: Rule) -> Cells:
         """Return the cells as they came, as objects; as their labels where these are the categories of a rule."""

@@ -28,11 +28,10 @@ from isinglass.data.meaning.coding import (
     find_columns,
 )
 from isinglass.data.meaning.finding import Finding, find_coding
-from isinglass.data.meaning.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
+from isinglass.data.meaning.guards import check_columns, check_meaning, warn_computed, warn_dropped, warn_zeroed
 from isinglass.data.meaning.indicators import combine, combine_indicators
 from isinglass.data.meaning.refusals import advise_kinds, refuse_missing, refuse_values, refuse_zeros
 from isinglass.data.meaning.rules import refuse_other
-from isinglass.data.meaning.values import is_number, read_word
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
@@ -139,12 +138,27 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     labels = [spec.label for spec in found.specs]
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
+    warn_computed(_score_columns(table, take_columns(source, table.coding)), table.variables, labels)
     label_of = dict(zip(table.names, labels, strict=True))
     if stated.combine_indicators:
         table = combine_indicators(table)
     sources = [[label_of[name] for name in members] for members in table.coding.members]
     check_columns(table.codes, table.variables, sources, table.holes)
     return table
+
+
+def _score_columns(table: Table, source: Source) -> FloatArray:
+    """Return the numbers of continuous columns and the scores of binary and ordinal ones, NaN where there are none."""
+    variables, rows = table.variables, slice(None) if table.rows is None else table.rows
+    scores = np.full(table.shape, np.nan)
+    for j, kind in enumerate(variables.kinds):
+        if kind == "continuous":
+            scores[:, j] = source.column(j).numbers[rows]
+        elif kind != "nominal":
+            scores[:, j] = variables.split(variables.factor)[j][table.codes[:, j]]
+    if table.gone is not None:
+        scores[table.gone] = np.nan
+    return scores
 
 
 def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -> Table:
@@ -288,8 +302,7 @@ def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:
         return None
     numbers = np.full(source.shape, np.nan)
     for j in places:
-        entries = zip(map(read_word, source.column(j).entries.tolist()), codes[:, j].tolist(), strict=True)
-        numbers[:, j] = [cell if is_number(cell) and code >= 0 else np.nan for cell, code in entries]
+        numbers[:, j] = np.where(codes[:, j] >= 0, source.column(j).numbers, np.nan)
     return numbers
 
 

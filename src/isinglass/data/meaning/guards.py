@@ -24,7 +24,7 @@ from isinglass.data.meaning.recognition import (
     no_answers,
     other_decimal,
 )
-from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets
+from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, linear_relations
 from isinglass.data.meaning.values import THOUSANDS, Value, is_number, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
@@ -412,6 +412,33 @@ def check_columns(
             f"({drop(redundant)}).",
             [labels[j] for group in groups for j in group],
             "duplicate",
+        )
+
+
+def warn_computed(scores: FloatArray, variables: Variables, labels: Sequence[Hashable]) -> None:
+    """Warn about columns that can be computed from others, such as the total of some items.
+
+    ``scores`` has the numbers or scores of every column, NaN where there are none. Relations between binary columns are
+    those of indicators, which have a warning of their own.
+    """
+    kinds, is_covariate = np.array(variables.kinds), np.array(variables.covariate)
+    places = np.flatnonzero((kinds != "nominal") & ~is_covariate)
+    if len(scores) < ROWS_TO_JUDGE or len(places) > MOST_ITEMS or (kinds[places] == "binary").all():
+        return
+    found = [places[group] for group in linear_relations(scores[:, places])]
+    found = [group for group in found if (kinds[group] != "binary").any()]
+    if found:
+        computed = [labels[group[0]] for group in found]
+        from_others = [listed([called(labels[j]) for j in group[1:]], _LISTED) for group in found]
+        shown = [f"{called(label)} from {others}" for label, others in zip(computed, from_others, strict=True)]
+        count, them = ("a column", "it") if len(found) == 1 else (f"{len(found)} columns", "them")
+        _say(
+            f"{count} can be computed from others, as a total or a difference can: "
+            f"{listed(shown, _LISTED, sep='; ')}. Given all others, none of these columns varies: their couplings grow "
+            f"until the penalty stops them, their other edges are unreliable, and the fit takes long. Leave {them} out "
+            f"({drop(computed)}).",
+            computed,
+            "computed",
         )
 
 

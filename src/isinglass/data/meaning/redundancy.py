@@ -1,4 +1,4 @@
-"""Columns that depend on others exactly: copies, opposites, and indicators of one variable."""
+"""Columns that depend on others exactly: copies, opposites, indicators of one variable, sums and differences."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ COLUMNS_AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
 EXPECTED_ROWS = 5.0
 """Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
+EXACT, INVOLVED = 1e-6, 1e-4
+"""Residual, relative to the size of a column, below which it is computed from others; and least coefficient of these,
+for columns of equal size."""
 
 
 def dependent_columns(codes: Bytes, is_binary: Mask, holes: Mask | None = None) -> list[list[int]]:
@@ -67,6 +70,42 @@ def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
         return np.asarray(column ^ column[0], dtype=np.uint8)
     _, first, places = np.unique(column, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
+
+
+def linear_relations(numbers: FloatArray) -> list[list[int]]:
+    """Return the columns that are exact linear combinations of several before them, each followed by these.
+
+    Rows with NaN are left out. Copies of a single column are not returned, nor is anything if the rows are too few to
+    tell.
+
+    Examples
+    --------
+    >>> x, y, z = np.random.default_rng(0).normal(size=(3, 100))
+    >>> linear_relations(np.column_stack([x, y, z, 2 * x, x - y]))
+    [[4, 0, 1]]
+    """
+    rows = numbers[np.isfinite(numbers).all(axis=1)]
+    rows = rows[:: max(1, len(rows) // ROWS_TO_SCREEN)]
+    if len(rows) < 2 * rows.shape[1] + 20:
+        return []
+    sizes = np.abs(rows).max(axis=0)
+    scaled = rows / np.where(sizes > 0.0, sizes, 1.0)
+    scaled -= scaled.mean(axis=0)
+    norms = np.linalg.norm(scaled, axis=0)
+    basis, independent, relations = np.empty((len(rows), 0)), list[int](), list[list[int]]()
+    for j in np.flatnonzero(norms > 1e-9).tolist():  # the others are constant
+        left = scaled[:, j] = scaled[:, j] / norms[j]
+        for _ in range(2):  # the second time removes the rounding of the first
+            left = left - basis @ (basis.T @ left)
+        if np.linalg.norm(left) > EXACT:
+            basis = np.column_stack([basis, left / np.linalg.norm(left)])
+            independent.append(j)
+            continue
+        coefficients = np.linalg.lstsq(scaled[:, independent], scaled[:, j], rcond=None)[0]
+        others = [k for k, each in zip(independent, coefficients, strict=True) if abs(each) > INVOLVED]
+        if len(others) > 1:
+            relations.append([j, *others])
+    return relations
 
 
 def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:
