@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 from commands import write_csv
 
+from isinglass.app import worker
 from isinglass.app.recipe import FIGURES, Choices, Recipe
 from isinglass.app.worker import run_command
 from isinglass.data.files.read_table import read_table
@@ -194,6 +196,7 @@ def test_columns_without_names_have_numbers(tmp_path, monkeypatch):
     np.savetxt("plain.csv", np.random.default_rng(0).integers(0, 3, (50, 6)), fmt="%d", delimiter=",")
     recipe, table = see(Recipe("plain.csv"))
     assert [column["key"] for column in table["columns"]] == list(range(6))
+    assert table["file"] == ["no header"]
     chosen = chosen_for(recipe, {"left_out": [1], "weights": 0})
     said = chosen.arguments()
     assert parse(["plain.csv", *words_of(chosen)]) == said
@@ -262,6 +265,12 @@ def test_choices_go_to_the_page_and_back():
     assert vars(Choices.read(again, 4)) == {**vars(found), "left_out": [0, 2]}
 
 
+def test_kinds_and_codes_are_sent_for_single_columns():
+    before = Choices.read({"kinds": {"1": "ordinal", "2": "nominal"}, "codes": {"-1": ["99"]}}, 4)
+    found = Choices.read({"kinds": {"0": "nominal", "2": None}, "codes": {"3": ["x"]}}, 4, before)
+    assert (found.kinds, found.codes) == ({0: "nominal", 1: "ordinal"}, {-1: ["99"], 3: ["x"]})
+
+
 def test_the_page_offers_the_figures_that_commands_draw():
     from isinglass.cli.plot import KINDS
 
@@ -269,7 +278,7 @@ def test_the_page_offers_the_figures_that_commands_draw():
     assert all(figure["title"] for figure in FIGURES.values())
 
 
-def test_messages_name_options_that_the_page_has_and_else_parameters_of_python(tmp_path, monkeypatch):
+def test_messages_name_controls_of_the_page_and_else_parameters_of_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     trait = rng.normal(size=(300, 1)) * [1, 1, 1, 1, -1] + rng.normal(size=(300, 5))
@@ -279,7 +288,21 @@ def test_messages_name_options_that_the_page_has_and_else_parameters_of_python(t
     assert "reverse=" in (said := run_command(words)[2])
     assert "--reverse" not in said
     frame.mask(frame == 7).to_csv("items.csv", index=False)
-    assert "--missing impute" in run_command(["fit", "items.csv", "--ordinal", "a:e"])[2]
+    assert "“Missing cells: impute them”" in run_command(["fit", "items.csv", "--ordinal", "a:e"])[2]
+    frame.assign(f=frame["a"], weight=0.5).to_csv("items.csv", index=False)
+    said = run_command(["look", "items.csv"])[2]
+    assert "untick f" in said
+    assert "--" not in said
+
+
+def test_messages_use_the_words_of_the_page():
+    page = "".join(files("isinglass.app").joinpath(name).read_text("utf-8") for name in ("app.html", "app.js"))
+    said = [
+        *worker.LABELS.values(),
+        *worker.KINDS.values(),
+        *(word for c in worker.CHOICES.values() for word in c.values()),
+    ]
+    assert [words for words in said if words not in page] == []
 
 
 def test_missing_groups_are_treated_as_chosen(tmp_path, monkeypatch):

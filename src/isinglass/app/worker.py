@@ -25,13 +25,49 @@ from isinglass.cli.reading import READING, Reading
 from isinglass.data.files import read_table  # noqa: F401 - as above
 from isinglass.datasets import load_senate109
 from isinglass.datasets.mood import write_mood
+from isinglass.errors import Setting
 from isinglass.json_text import JsonObject
 from isinglass.select.progress import reporting
+from isinglass.text_tables import join_words
 
 REPORT_SECONDS = 0.1  # between two reports of progress
 SHOWN_VALUES = 30  # of a column
-CONTROLS = {"covariates", "drop", "groups", "id_column", "missing", "na_values", "weight_kind", "weights"}
-"""Options that the page has a control for; messages name others as parameters of Python."""
+LABELS = {
+    "weights": "Weights of the rows",
+    "weight_kind": "They are",
+    "groups": "Groups to compare",
+    "missing": "Missing cells",
+    "na_values": "Codes for missing answers",
+    "covariates": "Covariate",
+    "id_column": "The first column names the rows",
+}
+"""Of controls of the page, by the options that they stand for."""
+CHOICES = {
+    "missing": {"impute": "impute them", "drop": "leave out their rows", "zero": "read them as 0"},
+    "weight_kind": {"sampling": "sampling weights", "counts": "counts of equal rows"},
+}
+KINDS = {"ordinal": "ordered", "nominal": "unordered", "continuous": "number"}
+"""What the page calls the values of these options."""
+
+
+def name_control(mention: Setting) -> str | None:
+    """Return how a message mentions a control of the page; None for what the page has no control for.
+
+    Examples
+    --------
+    >>> name_control(Setting("missing", True, "drop", "")), name_control(Setting("drop", True, ["a", "b"], ""))
+    ('“Missing cells: leave out their rows”', 'untick a and b')
+    """
+    name, value = mention.name, mention.value
+    columns = join_words([str(each) for each in value] if isinstance(value, list | tuple) else [str(value)])
+    if name == "drop":
+        return f"untick {columns}" if mention.has_value else "untick it"
+    if name in KINDS:
+        return f"“Kind: {KINDS[name]}”" + (f" for {columns}" if mention.has_value else "")
+    if name not in LABELS:
+        return None
+    chosen = CHOICES.get(name, {}).get(str(value), columns)
+    return f"“{LABELS[name]}: {chosen}”" if mention.has_value and name != "id_column" else f"“{LABELS[name]}”"
 
 
 def serve() -> None:
@@ -79,7 +115,7 @@ def run_command(words: list[str]) -> tuple[int, str, str]:
     """Run one command; return its exit code, what it wrote, and what it said to people."""
     output, said = io.BytesIO(), io.StringIO()
     with contextlib.redirect_stdout(io.TextIOWrapper(output)), contextlib.redirect_stderr(said):
-        code = main(words, standalone_mode=False, obj=CONTROLS)
+        code = main(words, standalone_mode=False, obj=name_control)
         return int(code or 0), output.getvalue().decode(), said.getvalue()
 
 

@@ -127,13 +127,16 @@ def spell(message: BaseException | str) -> str:
 
 
 def _option_of(name: str) -> click.Option | None:
-    """Return the option of the running command that sets a parameter, if there is one; the app shows some only."""
+    """Return the option of the running command that sets a parameter, if there is one; a page has no options."""
     ctx = click.get_current_context(silent=True)
-    found = () if ctx is None or name not in (ctx.obj or {name}) else ctx.command.params
+    found = () if ctx is None or ctx.obj is not None else ctx.command.params
     return next((option for option in found if isinstance(option, click.Option) and option.name == name), None)
 
 
 def _as_option(mention: Setting) -> str:
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and ctx.obj is not None and (control := ctx.obj(mention)):  # of the page that runs the command
+        return str(control)
     option = _option_of(mention.name)
     if mention.name == "column":  # the number of a column without a name
         return f"#{mention.value + 1}"
