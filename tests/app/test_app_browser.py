@@ -265,13 +265,18 @@ def test_a_state_from_before_a_choice_does_not_undo_it(visit, ratings):
     assert codes_of(page) == {"0": ["6"], "1": ["6"]}
 
 
+def change_in_another_tab(page, server, changes, shown):
+    """Choose something elsewhere, and wait until the page knows it: until an expression of it is true."""
+    server.session.choose(changes)
+    page.wait_for_function(f"() => {shown}")
+
+
 def test_a_button_is_not_replaced_while_it_is_pressed(visit, server, ratings):
     page = visit()
     give(page, ratings, "held.csv")
     page.hover("#value-0-6")
     page.mouse.down()
-    server.session.choose({"codes": {"1": ["6"]}})  # as another tab does
-    page.wait_for_function("() => state.codes_read[1]")
+    change_in_another_tab(page, server, {"codes": {"1": ["6"]}}, "state.codes_read[1]")
     page.mouse.up()
     page.wait_for_function(PRESSED, arg=0)
     page.wait_for_function(PRESSED, arg=1)
@@ -284,11 +289,97 @@ def test_what_is_being_typed_is_not_replaced(visit, ratings, server):
     give(page, ratings, "typed.csv")
     page.focus("#codes")
     page.keyboard.type("99, ")
-    server.session.choose({"left_out": [0]})  # as in another tab
-    page.wait_for_function("() => !document.getElementById('use-0').checked")
+    change_in_another_tab(page, server, {"left_out": [0]}, "!document.getElementById('use-0').checked")
     page.keyboard.type("98")
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--na 99 --na 98 --drop')")
+
+
+def test_the_file_that_was_chosen_last_is_opened(visit, tabs, votes):
+    """Though the one before it, which is larger, arrives later."""
+    page, kept = visit(), []
+    tabs.context.route("**/upload/slow.csv", lambda route: kept.append(route), times=1)
+    page.set_input_files("#file", {"name": "slow.csv", "mimeType": "text/plain", "buffer": votes.read_bytes()})
+    page.wait_for_function("() => document.getElementById('busy').textContent.startsWith('Sending')")
+    give(page, votes, "fast.csv")
+    kept[0].continue_()
+    page.uncheck("#use-0")  # what comes after works
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('fast.csv --drop ann')")
+    assert page.is_hidden("#problem")
+
+
+def test_a_double_click_does_what_one_does(visit, votes):
+    page = visit()
+    give(page, votes, "twice.csv")
+    page.dblclick("#run-fit")
+    page.frame_locator("#report").locator("#edge-count:not(:empty)").wait_for(state="attached")
+    page.evaluate("() => { for (const _ of [1, 2]) document.getElementById('run-figure').click(); }")
+    page.wait_for_selector("#drawn a")
+    assert page.is_hidden("#problem")
+
+
+def test_a_choice_while_columns_move_is_not_made_about_another_column(visit, tmp_path):
+    rows = [[f"p{k}", k % 2, k % 3, k % 5] for k in range(60)]
+    page = visit()
+    give(page, write_csv(tmp_path / "moving.csv", ["person", "ann", "bob", "cyd"], rows))
+    page.fill("#find", "bob")
+    page.evaluate(
+        """() => {
+          document.getElementById("row-names").click();
+          document.getElementById("use-1").focus(); // bob is at place 1 until the columns move
+        }"""
+    )
+    page.keyboard.press("Space")
+    page.wait_for_function("() => state.table.columns[0].name === 'person' && !state.is_moving")
+    assert page.locator("#rows tr").count() == 4  # all are listed again
+    assert page.is_checked("#use-1")
+    assert page.is_checked("#use-2")
+    page.uncheck("#use-2")
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.match(/--drop .*bob/)")
+
+
+def test_another_table_is_shown_whole(visit, votes, ratings):
+    page = visit()
+    give(page, votes, "whole.csv")
+    page.fill("#find", "eve")
+    page.wait_for_function("() => document.querySelectorAll('#rows tr').length === 1")
+    page.fill("#find", "nobody")
+    assert "No column" in page.inner_text("#none-found")
+    for place in range(1, 5):
+        page.evaluate("place => choose({ left_out: [...state.choices.left_out, place] })", place)
+    assert page.inner_text("#chosen").startswith("A network needs at least two columns.")
+    give(page, ratings, "next.csv")
+    assert page.input_value("#find") == ""
+    assert page.locator("#rows tr").count() == 4
+    assert page.is_hidden("#none-found")
+
+
+def test_the_time_goes_on_while_a_job_reports_nothing(visit, votes):
+    page = visit()
+    give(page, votes, "time.csv")
+    page.wait_for_function("() => !state.jobs.some(isOpen)")
+    page.evaluate(
+        """() => {
+          const job = { kind: "fit", key: "fit", number: 0, state: "running", text: "fit", total: null, left: null };
+          state.jobs = [{ ...job, count: 0, seconds: 65 }];
+          state.came = performance.now() - 61_000;
+        }"""
+    )
+    page.wait_for_selector(".job:has-text('Fitting: 2 min ')")
+
+
+def test_a_network_stays_while_another_is_fitted(visit, votes):
+    page = visit()
+    give(page, votes, "stays.csv")
+    fit(page)
+    page.uncheck("#use-4")
+    page.wait_for_selector("#stale", state="visible")
+    shown = page.evaluate("() => state.results.fit.made")
+    page.click("#run-fit")
+    page.wait_for_function("made => state.results.fit.made !== made || state.jobs.some(isOpen)", arg=shown)
+    assert page.is_visible("#network")
+    page.wait_for_selector("#stale", state="hidden")
+    assert page.evaluate("() => state.results.fit.made") > shown
 
 
 def test_a_refused_choice_is_taken_back(visit, ratings):

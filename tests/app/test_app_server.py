@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from isinglass.app import session as app_session
-from isinglass.app.jobs import Job, Jobs
+from isinglass.app.jobs import OPEN, Job, Jobs
 from isinglass.app.server import Server
 from isinglass.app.session import Session, plain_name
 from isinglass.datasets.mood import write_mood
@@ -52,6 +52,10 @@ class Client:
         answer, content = self.ask("POST", where, json.dumps(record), **how)
         return answer.status, json.loads(content)
 
+    def choose(self, changes):
+        """Send a choice about the columns that are shown, and return the status."""
+        return self.post(f"choose/{self.state()['layout']}", changes)[0]
+
     def upload(self, name, content):
         answer, _ = self.ask("POST", f"upload/{quote(name, safe='')}", content, **self.own)
         assert answer.status == 200
@@ -65,6 +69,10 @@ class Client:
             assert time.monotonic() < end, state
             time.sleep(0.05)
         return state
+
+
+def is_idle(state):
+    return not any(job["state"] in OPEN for job in state["jobs"])
 
 
 @pytest.fixture
@@ -211,11 +219,12 @@ def test_from_a_file_to_files(client, mood):
     assert columns["sad"]["values"] == ["no", "yes"]
     assert columns["sad"]["missing"] == pytest.approx(0.01)
     choices = {**state["choices"], "weights": 0, "missing": "drop"}
-    assert client.post("choose", choices)[0] == 200
+    assert client.choose(choices) == 200
     assert "--weights weight" in client.state()["steps"]["fit"]["command"]
     assert client.post("run/bootstrap")[0] == 400  # nothing is fitted yet
     assert client.post("run/fit")[0] == 200
-    assert client.post("run/fit")[0] == 400  # once is enough
+    assert client.post("run/fit")[0] == 200  # as after a double click
+    assert [job["kind"] for job in client.state()["jobs"] if job["state"] in OPEN] == ["fit"]
     state = client.wait(lambda state: "fit" in state["results"])
     assert "Certificate" in dict(state["results"]["fit"]["facts"])
     for name in ("mood/edges.csv", "mood/nodes.csv", "mood/model.npz", "mood.html"):
@@ -228,30 +237,117 @@ def test_from_a_file_to_files(client, mood):
     with zipfile.ZipFile(io.BytesIO(client.ask(where="all.zip")[1])) as archive:
         assert {"mood/edges.csv", "mood.html", "commands.sh", "analysis.py"} <= set(archive.namelist())
         assert archive.read("mood/edges.csv") == client.ask(where="files/mood/edges.csv")[1]
-    client.post("choose", {**choices, "left_out": [1]})
+    client.choose({**choices, "left_out": [1]})
     assert client.state()["stale"]
     assert client.post("run/bootstrap")[0] == 400  # of another table than the fit
-    client.post("choose", choices)
+    client.choose(choices)
     assert not client.state()["stale"]
 
 
 def test_a_choice_that_cannot_be_read_is_undone(client):
     client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
     state = client.wait(lambda state: state["table"])
-    assert client.post("choose", {"kinds": {"0": "continuous"}})[0] == 200
+    assert client.choose({"kinds": {"0": "continuous"}}) == 200
     state = client.wait(lambda state: state["problem"])
     assert "'a'" in state["problem"]
     assert state["choices"]["kinds"] == {}
-    assert client.post("choose", {"kinds": {"0": "nominal"}})[0] == 200
-    state = client.wait(lambda state: not any(job["state"] in ("waiting", "running") for job in state["jobs"]))
+    assert client.choose({"kinds": {"0": "nominal"}}) == 200
+    state = client.wait(is_idle)
     assert (state["choices"]["kinds"], state["problem"]) == ({"0": "nominal"}, "")
+
+
+def test_other_choices_outlive_one_that_is_refused(client):
+    """Of kinds that were chosen one after the other, before the first was refused, and with another choice."""
+    client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
+    client.wait(lambda state: state["table"])
+    with client.server.session.jobs.changed:  # the table is not read before all is chosen
+        for changes in (
+            {"kinds": {"0": "continuous"}, "left_out": [2]},
+            {"kinds": {"1": "nominal"}},
+            {"codes": {"0": ["z"]}, "missing": "drop"},
+        ):
+            client.server.session.choose(changes)
+    state = client.wait(is_idle)
+    assert state["problem"].startswith("The kind of “a” was not changed; other choices are kept. a.csv: column 'a'")
+    choices = state["choices"]
+    assert (choices["kinds"], choices["codes"]) == ({"1": "nominal"}, {"0": ["z"]})
+    assert (choices["left_out"], choices["missing"]) == ([2], "drop")
+    assert [column["kind"] for column in state["table"]["columns"]] == ["binary", "nominal", "binary"]
+
+
+def test_a_column_whose_kind_is_refused_is_left_out_again(client):
+    rows = "".join(f"{k % 2},{k % 3 % 2},word{k}\n" for k in range(60))
+    client.upload("a.csv", b"a,b,text\n" + rows.encode())
+    assert client.wait(lambda state: state["table"])["choices"]["left_out"] == [2]
+    assert client.choose({"kinds": {"2": "continuous"}, "left_out": []}) == 200
+    state = client.wait(lambda state: state["problem"])
+    assert (state["choices"]["kinds"], state["choices"]["left_out"]) == ({}, [2])
+
+
+def test_a_choice_about_columns_that_have_moved_is_refused(client):
+    rows = "".join(f"p{k},{k % 2},{k % 3},{k % 5}\n" for k in range(60))
+    client.upload("a.csv", b"person,a,b,c\n" + rows.encode())
+    before = client.wait(lambda state: state["table"])
+    assert before["table"]["columns"][0]["name"] == "a"
+    assert client.choose({"row_names": False}) == 200
+    client.wait(lambda state: state["table"]["columns"][0]["name"] == "person")
+    status, answer = client.post(f"choose/{before['layout']}", {"kinds": {"1": "nominal"}})  # b, which was at place 1
+    assert (status, answer["error"]) == (400, "The columns have changed meanwhile. Choose again.")
+    assert client.state()["choices"]["kinds"] == {}
+
+
+def test_of_two_uploads_the_one_that_was_chosen_last_is_shown(client):
+    slow = http.client.HTTPConnection("127.0.0.1", client.server.server_port, timeout=60)
+    slow.putrequest("POST", client.address.path + "upload/first.csv")
+    for name, value in {**client.own, "Content-Length": "12"}.items():
+        slow.putheader(name, value)
+    slow.endheaders(b"a,b\n")
+    session = client.server.session
+    while not session._openings:  # until its request has begun
+        time.sleep(0.01)
+    client.upload("second.csv", b"a,b\n0,1\n1,0\n")
+    slow.send(b"0,1\n1,0\n")
+    answer = slow.getresponse()
+    assert (answer.status, b"first.csv" in answer.read()) == (400, True)
+    assert client.wait(lambda state: state["table"])["file"] == "second.csv"
+    assert [path.name for path in session.folder.rglob("*.csv")] == ["second.csv"]
+
+
+def test_results_stay_until_a_new_fit_has_ended(client, mood):
+    client.upload("mood.csv", mood)
+    client.wait(lambda state: state["table"])
+    client.choose({"left_out": [0], "missing": "drop"})
+    client.post("run/fit")
+    first = client.wait(lambda state: "fit" in state["results"])["results"]["fit"]["made"]
+    edges = client.ask(where="files/mood/edges.csv")[1]
+    client.choose({"left_out": [0, 1]})
+    with client.server.session.jobs.changed:
+        client.server.session.run("fit")
+        number = client.server.session.jobs.jobs[-1].number
+        client.server.session.jobs.stop(number)
+    state = client.wait(is_idle)
+    assert (state["results"]["fit"]["made"], state["stale"]) == (first, True)
+    client.choose({"left_out": list(range(10))})  # one column: no network
+    client.post("run/fit")
+    state = client.wait(lambda state: any(job["state"] == "failed" for job in state["jobs"]))
+    assert state["results"]["fit"]["made"] == first
+    assert client.ask(where="files/mood/edges.csv")[1] == edges
+    client.choose({"left_out": [0]})
+    with client.server.session.jobs.changed:  # before the fit has ended
+        client.server.session.run("fit")
+        with pytest.raises(ValueError, match="Fit the network first"):  # the figure would be of the network before
+            client.server.session.run("figure")
+    state = client.wait(lambda state: state["results"]["fit"]["made"] != first)
+    assert not state["stale"]
+    assert client.ask(where="files/mood/edges.csv")[1] == edges  # of the same choices
+    assert len(list(client.server.session.folder.rglob("edges.csv"))) == 1
 
 
 def test_choices_are_added_to_those_for_which_the_table_is_read(client):
     client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
     client.wait(lambda state: state["table"])
     for changes in ({"codes": {"1": ["3"]}}, {"codes": {"1": ["3"], "0": ["z"]}}, {"left_out": [2]}):
-        assert client.post("choose", changes)[0] == 200
+        assert client.choose(changes) == 200
     assert client.state()["choices"]["codes"] == {"0": ["z"], "1": ["3"]}  # read or not
     assert client.post("run/fit")[0] == 200
     state = client.wait(lambda state: "fit" in state["results"])
@@ -322,6 +418,28 @@ def test_a_worker_that_dies_fails_its_job_and_not_the_next(recorder, tmp_path, m
     recorder.wait(lambda: second.state == "done")
     assert first.state == "failed"
     assert "memory" in first.error
+
+
+def test_a_failure_is_shown_until_the_job_is_tried_again(client):
+    client.upload("a.csv", b"a,b,c\n" + b"0,1,x\n1,0,y\n1,1,\n" * 20)
+    client.wait(lambda state: state["table"])
+    client.choose({"groups": 2})
+    client.post("run/fit")
+    client.wait(lambda state: "fit" in state["results"])
+    client.post("run/compare")  # groups are missing in some rows
+    client.wait(lambda state: any(job["state"] == "failed" for job in state["jobs"]))
+    client.choose({"figure": "centrality", "ending": "svg"})
+    client.post("run/figure")
+    state = client.wait(lambda state: "centrality.svg" in state["results"])
+    assert [(job["kind"], job["state"]) for job in state["jobs"]] == [("compare", "failed"), ("figure", "done")]
+    assert "“Groups to compare” must" in state["jobs"][0]["error"]
+    assert "“Missing cells: leave out their rows”" in state["jobs"][0]["error"]
+    client.choose({"missing": "drop"})
+    client.post("run/fit")
+    client.wait(is_idle)
+    client.post("run/compare")
+    state = client.wait(is_idle)
+    assert [(job["kind"], job["state"]) for job in state["jobs"]] == [("compare", "done")]
 
 
 def test_a_failing_command_says_what_it_said(recorder, tmp_path):

@@ -17,6 +17,7 @@ let included = 0; // version of the state that has all answered ones
 let pressed = false; // a mouse button or the space bar: drawing now would lose the click
 let typing = false; // into a field of the settings: drawing these now would lose what was typed
 let posts = Promise.resolve(); // requests that must not overtake each other
+let opening = new AbortController(); // ends the upload of a table if another one is chosen
 const drawn = {}; // section -> the data that it shows
 const dismissed = new Set(); // numbers of jobs that ended without a result, and were seen
 const told = {}; // number of a job -> its state and when that was announced
@@ -34,14 +35,14 @@ function redraw(name, data, draw, next = null) {
 
 /* Talking to the server */
 
-async function post(where, body = "", headers = { "Content-Type": "application/json" }) {
+async function post(where, body = "", type = "application/json", signal = null) {
   try {
-    const response = await fetch(where, { method: "POST", body, headers });
+    const response = await fetch(where, { method: "POST", body, headers: { "Content-Type": type }, signal });
     const answer = await response.json();
     if (!response.ok) complain(answer.error);
     return answer;
   } catch {
-    complain("The app does not respond. Check that it is still running in its terminal.");
+    if (!signal?.aborted) complain("The app does not respond. Check that it is still running in its terminal.");
     return {};
   }
 }
@@ -52,23 +53,34 @@ function complain(text) {
   if (text) byId("problem").scrollIntoView({ block: "nearest" });
 }
 
-async function upload(file) {
+/* Open a table in place of one that is being sent. */
+function openTable(where, body, type) {
+  complain("");
+  opening.abort();
+  opening = new AbortController();
+  return post(where, body, type, opening.signal);
+}
+
+function upload(file) {
   if (state && file.size > state.most_bytes) { // before the first state has come, the server refuses it
     complain(`${file.name} is larger than ${Math.round(state.most_bytes / 2 ** 30)} GB. Use the command line for it.`);
     return;
   }
-  complain("");
   announce(`Reading ${file.name}`);
   byId("busy").textContent = "Sending the file …";
-  await post(`upload/${encodeURIComponent(file.name)}`, file, { "Content-Type": "application/octet-stream" });
+  openTable(`upload/${encodeURIComponent(file.name)}`, file, "application/octet-stream");
 }
 
-/* Show a choice at once, and send it after those before it. A state that was sent without it does not undo it. */
+/* Show a choice at once, and send it after those before it. A state that was sent without it does not undo it. Of kinds
+   and codes only what changes is sent, so that one that the server refuses does not come back with the next. */
 function choose(changes) {
-  state.choices = { ...state.choices, ...changes };
+  const { choices, layout } = state;
+  state.choices = { ...choices, ...changes };
+  for (const name of ["kinds", "codes"]) state.choices[name] = { ...choices[name], ...changes[name] };
+  state.is_moving ||= "row_names" in changes;
   unanswered += 1;
   show();
-  posts = posts.then(() => post("choose", JSON.stringify(changes)));
+  posts = posts.then(() => post(`choose/${layout}`, JSON.stringify(changes)));
   posts.then(({ version }) => {
     included = version ?? included; // none if it was refused
     unanswered -= 1;
@@ -94,7 +106,13 @@ async function follow() {
       if (!response.ok) throw new Error(response.statusText);
       const news = await response.json();
       confirmed = news.choices;
-      state = { ...news, choices: state?.file === news.file ? state.choices : confirmed };
+      if (state?.layout === news.layout) {
+        news.choices = state.choices;
+      } else { // another table
+        byId("find").value = "";
+        listed = PAGE;
+      }
+      state = { ...news, came: performance.now() };
       since = state.version;
       settle();
     } catch (error) {
@@ -109,6 +127,11 @@ async function follow() {
   }
 }
 
+/* Return the seconds since the state came; 0 if nothing runs. A job that has nothing to report sends no other state. */
+function sinceState() {
+  return state.jobs.some(isOpen) ? (performance.now() - state.came) / 1000 : 0;
+}
+
 function isOpen(job) {
   return job.state === "waiting" || job.state === "running";
 }
@@ -121,6 +144,7 @@ function show() {
   const reading = state.jobs.some((job) => isOpen(job) && !(job.kind in TITLES));
   byId("busy").textContent = reading ? "Reading the table …" : state.jobs.some(isOpen) ? "Working …" : "";
   byId("file-name").textContent = state.file;
+  byId("columns").inert = state.is_moving;
   redraw("problem", [state.problem, state.version * (state.problem !== "")], () => complain(state.problem));
   for (const id of ["columns", "fit"]) byId(id).hidden = !table;
   for (const id of ["network", "more"]) byId(id).hidden = !results.fit;
@@ -129,10 +153,10 @@ function show() {
     redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${table.n_rows} rows, ${table.columns.length} columns`));
     redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
     if (!typing) redraw("settings", [table, choices], showSettings);
-    redraw("fit", [table, choices, state.jobs.map((job) => [job.key, job.state])], showFit);
+    redraw("fit", [table, choices, state.is_moving, state.jobs.map((job) => [job.key, job.state])], showFit);
     redraw("code", [state.steps, language], showCode);
   }
-  redraw("jobs", [state.jobs, dismissed.size], showJobs, byId("run-fit"));
+  redraw("jobs", [state.jobs, dismissed.size, Math.floor(sinceState())], showJobs, byId("run-fit"));
   state.jobs.filter((job) => job.kind in TITLES).forEach(tell);
   if (results.fit) {
     redraw("network", [results, state.stale], showNetwork);
@@ -148,6 +172,8 @@ function showColumns() {
   const wanted = byId("find").value.toLowerCase();
   const found = table.columns.map((column, place) => [column, place]).filter(([column]) => column.name.toLowerCase().includes(wanted));
   byId("rows").replaceChildren(...found.slice(0, listed).map(([column, place]) => makeRow(column, place, choices)));
+  byId("none-found").hidden = found.length > 0;
+  byId("none-found").textContent = `No column has “${wanted}” in its name.`;
   byId("show-more").hidden = found.length <= listed;
   byId("show-more").textContent = `Show ${Math.min(PAGE, found.length - listed)} more of ${found.length}`;
   const doubts = byId("doubts");
@@ -194,9 +220,8 @@ function makeKind(column, place, choices) {
   );
   if (column.kind === null) options.unshift(make("option", { value: "", text: "left out", selected: !choices.kinds[place] }));
   const change = (event) => {
-    const kinds = { ...state.choices.kinds, [place]: event.target.value };
-    if (!event.target.value) delete kinds[place];
-    choose({ kinds, left_out: event.target.value ? state.choices.left_out.filter((one) => one !== place) : state.choices.left_out });
+    const kind = event.target.value || null;
+    choose({ kinds: { [place]: kind }, left_out: kind ? state.choices.left_out.filter((one) => one !== place) : state.choices.left_out });
   };
   return [make("select", { id: `kind-${place}`, "aria-label": `Kind of ${column.name}`, onchange: change }, options), ...guess];
 }
@@ -208,13 +233,14 @@ function makeValues(column, place, choices) {
   const values = column.values.filter((value) => !named.includes(value));
   if (column.kind === "continuous") return [`${column.range.join(" … ")} (${column.n_values} steps) `, ...gone];
   if (column.n_values > 12) return [`${values.slice(0, 3).join(", ")} … ${values.at(-1)} (${column.n_values}) `, ...gone];
-  return [...values.map((value) => makeValue(value, false, column, place)), ...gone];
+  const more = column.kind === null && values.length >= 10 ? ["… "] : []; // of a column that is left out, only some are sent
+  return [...values.map((value) => makeValue(value, false, column, place)), ...more, ...gone];
 }
 
 function makeValue(value, gone, column, place) {
   const toggle = () => {
     const codes = (state.choices.codes[place] ?? []).filter((one) => one !== value);
-    choose({ codes: { ...state.choices.codes, [place]: gone ? codes : [...codes, value] } });
+    choose({ codes: { [place]: gone ? codes : [...codes, value] } });
     announce(gone ? `${value} is an answer` : `${value} counts as missing in ${column.name}`);
   };
   const title = gone ? "Counts as missing; click to count it as an answer" : "Click if this stands for a missing answer";
@@ -231,7 +257,7 @@ function showSettings() {
   const { table, choices } = state;
   const columns = table.columns.map((column, place) => [String(place), column.name]);
   const numbers = columns.filter(([place]) => table.columns[place].values.length && table.columns[place].values.every(isNumber));
-  const groups = columns.filter(([place]) => table.columns[place].n_values >= 2 && table.columns[place].n_values <= 12 && table.columns[place].kind !== "continuous");
+  const groups = columns.filter(([place]) => table.columns[place].n_values >= 2 && table.columns[place].n_values <= 12 && !["continuous", null].includes(table.columns[place].kind));
   const number = (value) => (value === "" ? null : Number(value));
   const fields = [
     makeChoice("weights", "Weights of the rows", [["", "none"], ...numbers], choices.weights, (value) => choose({ weights: number(value), groups: state.choices.groups === number(value) ? null : state.choices.groups })),
@@ -250,9 +276,9 @@ function showSettings() {
   }
   const everywhere = make("input", {
     type: "text", id: "codes", value: (choices.codes[-1] ?? []).join(", "), placeholder: "such as 99, -1",
-    onchange: (event) => choose({ codes: { ...state.choices.codes, "-1": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
+    onchange: (event) => choose({ codes: { "-1": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
   });
-  fields.push(make("label", { class: "field", text: "Missing in all columns " }, [everywhere]));
+  fields.push(make("label", { class: "field", text: "Codes for missing answers, in all columns " }, [everywhere]));
   if (!choices.row_names || table.file.some((words) => words.startsWith("row labels from"))) {
     const box = make("input", { type: "checkbox", id: "row-names", checked: choices.row_names, onchange: (event) => choose({ row_names: event.target.checked }) });
     fields.push(make("label", { class: "field" }, [box, "The first column names the rows"]));
@@ -266,8 +292,8 @@ function showFit() {
   const covariates = choices.covariates.filter((place) => !taken.includes(place));
   const nodes = table.columns.filter((column, place) => ![...taken, ...covariates].includes(place));
   const counts = Object.entries(COUNTED).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
-  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${covariates.length ? `, adjusted for ${covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is chosen from the data.`;
-  byId("run-fit").disabled = nodes.length < 2 || isRunning("fit");
+  byId("chosen").textContent = nodes.length < 2 ? "A network needs at least two columns. Tick them under Columns." : `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${covariates.length ? `, adjusted for ${covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is chosen from the data.`;
+  byId("run-fit").disabled = nodes.length < 2 || state.is_moving || isRunning("fit");
 }
 
 function isRunning(kind) {
@@ -316,7 +342,7 @@ function showJobs() {
     const what = WORDS[job.text] ?? job.text;
     const steps = job.total ? `, ${job.count} of ${job.total}` : "";
     const left = job.left === null || job.count === job.total ? "" : `, about ${inWords(job.left)} left`;
-    const line = job.state === "running" ? [what + steps, `${inWords(job.seconds)} so far${left}`].filter(Boolean).join(": ") : "";
+    const line = job.state === "running" ? [what + steps, `${inWords(job.seconds + sinceState())} so far${left}`].filter(Boolean).join(": ") : "";
     job.line = `${title}: ${line}`;
     const bar = make("progress", { max: job.total ?? 1, "aria-label": title });
     if (job.total) bar.value = job.count;
@@ -348,7 +374,7 @@ function makeLinks(files) {
 
 function showNetwork() {
   const { results, stale } = state;
-  byId("stale").hidden = !stale;
+  for (const hint of document.querySelectorAll("#stale, #stale-more")) hint.hidden = !stale;
   for (const list of document.querySelectorAll("[data-warnings]")) {
     const warnings = results[list.dataset.warnings]?.warnings ?? [];
     list.hidden = !warnings.length;
@@ -373,9 +399,10 @@ function figureName(file) {
 function showMore() {
   const { results, choices, stale } = state;
   byId("resamples").value = choices.resamples;
-  byId("run-bootstrap").disabled = stale || isRunning("bootstrap");
-  byId("run-compare").disabled = stale || choices.groups === null || isRunning("compare");
-  byId("run-figure").disabled = stale || isRunning("figure");
+  const barred = stale || isRunning("fit");
+  byId("run-bootstrap").disabled = barred || isRunning("bootstrap");
+  byId("run-compare").disabled = barred || choices.groups === null || isRunning("compare");
+  byId("run-figure").disabled = barred || isRunning("figure");
   byId("group-hint").textContent = choices.groups === null ? "Choose the column with the groups under Columns." : `Shuffles the groups of ${state.table.columns[choices.groups].name} and compares the networks each time.`;
   for (const box of document.querySelectorAll("[data-files]")) {
     const result = results[box.dataset.files];
@@ -410,7 +437,7 @@ for (const name of ["dragover", "drop"]) {
   });
 }
 document.addEventListener("dragleave", () => zone.classList.remove("over"));
-for (const button of byId("examples").children) button.addEventListener("click", () => post(`example/${button.value}`));
+for (const button of byId("examples").children) button.addEventListener("click", () => openTable(`example/${button.value}`));
 byId("find").addEventListener("input", show);
 byId("show-more").addEventListener("click", () => { listed += PAGE; show(); });
 for (const job of ["fit", "bootstrap", "compare", "figure"]) byId(`run-${job}`).addEventListener("click", () => run(job));
@@ -434,4 +461,5 @@ byId("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
 });
 
+setInterval(show, 1000);
 follow();

@@ -70,19 +70,24 @@ class Jobs:
         self.changed.notify_all()
 
     def add(self, job: Job) -> None:
-        """Put a job at the end of the queue, and forget those that have ended; the lock is held."""
-        self.jobs = [*(one for one in self.jobs if one.state in OPEN), job]
+        """Put a job at the end of the queue, and forget those that have ended; the lock is held.
+
+        One that has failed is shown until it is tried again.
+        """
+        kept = (one for one in self.jobs if one.state in OPEN or (one.state == "failed" and one.key != job.key))
+        self.jobs = [*kept, job]
         self._line.submit(self._do, job)
         self.tell()
 
     def stop(self, number: int | None = None) -> None:
-        """Stop a job, or all. What runs is ended at once."""
+        """Stop a job, or all and forget them. What runs is ended at once."""
         with self.changed:
             for job in self.jobs:
                 if number in (None, job.number) and job.state in OPEN:
                     if job.state == "running":
                         self._worker.kill()
                     job.state = "stopped"
+            self.jobs = self.jobs if number is not None else []
             self.tell()
 
     def close(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from isinglass.cli.reading import kinds_by_key, spell_reading
 from isinglass.json_text import JsonObject
@@ -16,6 +17,7 @@ from isinglass.json_text import JsonObject
 JOBS: JsonObject = tomllib.loads(files("isinglass.app").joinpath("jobs.toml").read_text(encoding="utf-8"))
 FIGURES: JsonObject = JOBS.pop("figures")
 MOST_RESAMPLES = 100_000
+V = TypeVar("V")
 _CODE = re.compile(r"[^\s=](?:[^\n\r=]{0,98}[^\s=])?")  # of a missing answer; = separates it from its column
 
 
@@ -38,13 +40,19 @@ class Choices:
 
     @classmethod
     def read(cls, record: Any, n_columns: int, before: Choices | None = None) -> Choices:  # Any: what a page sent
-        """Return choices that a page sent, and those before where it sent none; ValueError says what is wrong."""
+        """Return choices that a page sent, and those before where it sent none; ValueError says what is wrong.
+
+        Kinds and codes are sent for some columns, and None where there are none any more.
+        """
         from isinglass.storage import DamagedError, make_record
 
+        known = vars(before or cls())
         try:  # JSON makes text of the places
-            sent = {**vars(before or cls()), **record}
-            kinds, codes = ({int(j): each for j, each in sent[name].items()} for name in ("kinds", "codes"))
-            found = make_record(cls, {**sent, "kinds": kinds, "codes": codes})
+            sent = {**known, **record}
+            for name in ("kinds", "codes"):
+                merged = known[name] | {int(j): each for j, each in sent[name].items()}
+                sent[name] = {j: each for j, each in merged.items() if each is not None}
+            found = make_record(cls, sent)
         except (TypeError, AttributeError, DamagedError) as error:
             raise ValueError(f"These choices are not valid: {error}.") from None
         places = [*found.kinds, *found.left_out, *found.covariates, *(j for j in found.codes if j != -1)]
@@ -57,6 +65,21 @@ class Choices:
             raise ValueError(f"Choose 1 to {MOST_RESAMPLES} resamples, and one of the figures {', '.join(FIGURES)}.")
         return found
 
+    def without(self, refused: Choices, kept: Choices) -> Choices:
+        """Return these choices with the kinds and codes of ``kept`` in place of those that were refused."""
+        kinds, codes = (
+            _restore(getattr(self, name), getattr(refused, name), getattr(kept, name)) for name in ("kinds", "codes")
+        )
+        # A column that cannot be read unless its kind is chosen is left out again.
+        unused = [j for j in kept.left_out if j in refused.kinds and j not in kinds and j not in self.left_out]
+        return replace(self, kinds=kinds, codes=codes, left_out=[*self.left_out, *unused])
+
+
+def _restore(now: Mapping[int, V], refused: Mapping[int, V], kept: Mapping[int, V]) -> dict[int, V]:
+    """Return the entries as they are now; one that was refused, and not changed since, as it was before."""
+    found = {j: kept.get(j) if now.get(j) == refused.get(j) else now.get(j) for j in {*now, *refused, *kept}}
+    return {j: each for j, each in found.items() if each is not None}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -65,6 +88,7 @@ class Recipe:
     file: str  # its name, of letters, digits, dots and hyphens
     table: Mapping[str, Any] = field(default_factory=lambda: {"columns": []})  # what the worker saw of it
     choices: Choices = Choices()
+    layout: int = field(default_factory=itertools.count(1).__next__)  # another one where places mean other columns
 
     def fill(self, template: str, **more: str) -> str:
         """Return a template with what was chosen; ``stem`` is the name of the file without its endings."""

@@ -127,7 +127,7 @@ class Handler(BaseHTTPRequestHandler):
         elif int(size) > MOST_JSON or self.headers.get_content_type() != "application/json":
             raise ValueError("The request is too large, or its content is not JSON.")
         elif what == "choose":
-            session.choose(json.loads(self.rfile.read(int(size))))
+            session.choose(json.loads(self.rfile.read(int(size))), int(which))
         elif what == "stop":
             session.jobs.stop(int(which))
         elif what in changes:
