@@ -14,10 +14,10 @@ from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataErro
 from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
 from isinglass.simulate import category_network, chain_network
-from isinglass.solve import exact_certificate, exact_likelihood, exact_separation
+from isinglass.solve import exact_certificate, exact_likelihood
 from isinglass.solve.exact_certificate import certify
 from isinglass.solve.exact_likelihood import Likelihood, log_sum, log_weights
-from isinglass.solve.exact_path import exact_alpha_max, exact_path
+from isinglass.solve.exact_path import _separating_direction, exact_alpha_max, exact_path, separating_statistic
 
 seeds = st.integers(0, 2**31)
 
@@ -565,8 +565,8 @@ def test_separation_is_decided_exactly():
         problem = Likelihood.of(X, None, None)
         everything = np.arange(len(problem.masks))
         expected = separation_by_dual_program(X)
-        assert (exact_separation._separating_direction(problem, everything) is not None) == expected
-        assert (exact_separation.separating_statistic(problem, everything) is not None) == expected
+        assert (_separating_direction(problem, everything) is not None) == expected
+        assert (separating_statistic(problem, everything) is not None) == expected
         outcomes.append(expected)
     assert 10 < sum(outcomes) < len(outcomes) - 10  # both answers occur
 
