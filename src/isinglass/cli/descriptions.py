@@ -16,11 +16,7 @@ if TYPE_CHECKING:
     from isinglass.results import Solution
 
 
-METHODS = {
-    "joint": "joint pseudo-likelihood",
-    "nodewise": "one regression per column",
-    "exact": "exact likelihood",
-}
+METHODS = {"joint": "joint pseudo-likelihood", "nodewise": "one regression per column", "exact": "exact likelihood"}
 """Estimators in words; a model from Python may have any."""
 
 

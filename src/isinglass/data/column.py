@@ -188,12 +188,9 @@ def number_objects(objects: Sequence[Value] | Cells) -> Column:
         cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
     except TypeError:
         raise UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
-    return Column(cells, [None if is_missing(value) else _spelled(value) for value in seen])
-
-
-def _spelled(value: Value) -> Value:
-    """Return a number of less than double precision as `as_spelled` does, and other values as they are."""
-    return float(str(value)) if isinstance(value, np.float16 | np.float32) else value
+    short = (np.float16, np.float32)  # as `as_spelled` returns them
+    values = [float(str(value)) if isinstance(value, short) else value for value in seen]
+    return Column(cells, [None if is_missing(value) else value for value in values])
 
 
 def _whole(numbers: Cells) -> list[Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +192,9 @@ def _categorical_column(series: Series, name: Hashable) -> Column:
     categories = tuple(series.cat.get_categories().to_list())
     if all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
         return replace(column, categories=categories)
-    text = _texts(categories, name)
+    text = {value: str(value) for value in categories}  # intervals, dates: model files hold numbers and text
+    if len(set(text.values())) < len(text):
+        raise DataError(f"{setting('X')} must have categories that differ as text; those of column {name!r} do not.")
     return replace(
         column, values=[text.get(value, value) for value in column.values or ()], categories=tuple(text.values())
     )
@@ -207,11 +209,3 @@ def number_arrow(array: pyarrow.Array | pyarrow.ChunkedArray) -> Column:
     coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
     cells = coded.indices.cast(pyarrow.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     return Column(cells, [None if is_missing(value) else value for value in coded.dictionary.to_pylist()])
-
-
-def _texts(categories: Sequence[Value], name: Hashable) -> dict[Value, str]:
-    """Return the text of categories that are intervals, dates or the like: model files hold numbers and text."""
-    text = {value: str(value) for value in categories}
-    if len(set(text.values())) < len(text):
-        raise DataError(f"{setting('X')} must have categories that differ as text; those of column {name!r} do not.")
-    return text

@@ -180,7 +180,11 @@ class Source:
         near = get_close_matches(str(key), names, n=1)
         if near:
             raise ArgumentError(argument, "must be a column of the table", key, f"Did you mean {near[0]!r}?")
-        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {_list_ends(names)}.")
+        shown = list(map(repr, names))
+        if len(shown) > 2 * ENDS_SHOWN + 1:  # items come first in most tables, and the other columns last
+            shown[ENDS_SHOWN:-ENDS_SHOWN] = ["…"]
+        listed = ", ".join(shown) or "no names"
+        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {listed}.")
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
         """Return where the columns are that a name, number, range ``A1:A5`` or pattern ``A*`` stands for, as `find`."""
@@ -336,11 +340,3 @@ def of_numbers(table: Cells) -> Source:
     """Return an array of numbers as a table."""
     block = None if has_short_fractions(table) else table
     return Source((table.shape[0], table.shape[1]), lambda j: Column(as_spelled(table[:, j])), block=block)
-
-
-def _list_ends(names: Sequence[str]) -> str:
-    """Return the first and the last names: items come first in most tables, and the other columns last."""
-    shown = list(map(repr, names))
-    if len(shown) > 2 * ENDS_SHOWN + 1:
-        shown = [*shown[:ENDS_SHOWN], "…", *shown[-ENDS_SHOWN:]]
-    return ", ".join(shown) or "no names"

@@ -158,7 +158,7 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
     corner = first[0].strip().casefold()
     if start and corner and corner in ID_NAMES:
         return True
-    if _are_numbered(read):
+    if width > 3 and all(type(value) is int and value == k for k, value in enumerate(read)):  # by pandas
         return not all(value in column for value, column in zip(read, below, strict=True))
     counted = [memory[records.words[0][k]] for k in records.codes[0][1:4].tolist()]
     if type(read[0]) is int and len(counted) > 1 and counted == [read[0] + k for k in range(1, len(counted) + 1)]:
@@ -185,11 +185,6 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
         return 2 * found < width - 1
     other = any(value is not None and value not in (0, 1) for value in read[start:])
     return other and all(value is None or is_bit(value) for column in below[start:] for value in column)
-
-
-def _are_numbered(values: Sequence[Value | None]) -> bool:
-    """Tell whether these are 0, 1, 2, 3, …, as pandas numbers columns."""
-    return len(values) > 3 and all(type(value) is int and value == k for k, value in enumerate(values))
 
 
 def _are_steps(values: Sequence[Value | None]) -> bool:

@@ -13,7 +13,7 @@ from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
-from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, by_column
+from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.values import spell_out
 from isinglass.data.options import ReadOptions, takes
@@ -154,7 +154,9 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     labels = {str(key): whole.find(key, "labels") for key in options.labels}
     whole = marked.label_values(options.value_labels or {}, labels.values())
     place = _find_weights(whole, options, labels.values())
-    apart = {name: _label_entries(whole, j) for name, j in labels.items()}
+    columns = {name: whole.column(j) for name, j in labels.items()}
+    labeled = {name for name, each in columns.items() if each.labels and set(each.distinct) <= each.labels.keys()}
+    apart = {name: (each.labeled() if name in labeled else each).entries for name, each in columns.items()}
     weight = None if place is None else whole.read_weights(place)
     if place is not None and whole.names is not None:
         whole = replace(whole, layout=replace(whole.layout, weights=whole.names[place]))
@@ -289,12 +291,6 @@ def _find_weights(raw: Source, options: ReadOptions, labels: Collection[int]) ->
             f"{setting('weights')} and {setting('labels')} must be different columns; got {stated!r} for both."
         )
     return place
-
-
-def _label_entries(raw: Source, place: int) -> Cells:
-    """Return the cells of a column that is no variable: what they are called, if all have a label."""
-    column = raw.column(place)
-    return (column.labeled() if column.labels and set(column.distinct) <= column.labels.keys() else column).entries
 
 
 def _choose_columns(raw: Source, options: ReadOptions, apart: Collection[int]) -> Source:

@@ -98,19 +98,18 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
 
 def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -> None:
     """Warn about columns, given with their values, that probably name the rows."""
-    if columns and n_rows >= ROWS_TO_JUDGE:
-        labels = list(columns)
-        which, them = ("it names", "it") if len(labels) == 1 else ("they name", "them")
-        numbers = [label for label, values in columns.items() if not any(isinstance(value, str) for value in values)]
-        decimals = remark_decimals(value for values in columns.values() for value in values)
-        they = "it holds" if len(numbers) == 1 else "they hold"
-        other = f"; if {they} numbers, pass {kind_option('continuous', numbers)}"
-        _say(
-            f"{_columns(labels, 'has', 'have')} a different value in almost every row: if {which} the rows, leave "
-            f"{them} out ({drop(labels)}){other if numbers else ''}.{decimals}",
-            labels,
-            IDENTIFIER,
-        )
+    if not columns or n_rows < ROWS_TO_JUDGE:
+        return
+    labels = list(columns)
+    numbers = [label for label, values in columns.items() if not any(isinstance(value, str) for value in values)]
+    other = f"; if these are numbers, pass {kind_option('continuous', numbers)}" if numbers else ""
+    _say(
+        f"{_columns(labels, 'has', 'have')} a different value in almost every row: if these name the rows, leave "
+        f"{'it' if len(labels) == 1 else 'them'} out ({drop(labels)}){other}."
+        f"{remark_decimals(value for values in columns.values() for value in values)}",
+        labels,
+        IDENTIFIER,
+    )
 
 
 def warn_weights(columns: Mapping[Hashable, FloatArray]) -> None:

@@ -37,19 +37,14 @@ def dependent_columns(codes: Bytes, is_binary: Mask, holes: Mask | None = None) 
     if holes is not None:
         complete = codes[~holes.any(axis=1)]
         found = dependent_columns(complete, is_binary) if len(complete) else []
-        groups = [
-            [first] + [j for j in others if _agree(codes, [first, j], is_binary, holes)] for first, *others in found
-        ]
-        return [group for group in groups if len(group) > 1]
+        for group in found:
+            both = [(j, ~holes[:, [group[0], j]].any(axis=1)) for j in group[1:]]
+            group[1:] = [j for j, rows in both if _alike(codes[rows], [group[0], j], is_binary)]
+        return [group for group in found if len(group) > 1]
     groups = _alike(codes[:ROWS_TO_SCREEN], range(codes.shape[1]), is_binary, keep_constant=len(codes) > ROWS_TO_SCREEN)
     if len(codes) > ROWS_TO_SCREEN:
         groups = [group for some in groups for group in _alike(codes, some, is_binary)]
     return sorted(groups)
-
-
-def _agree(codes: Bytes, pair: list[int], is_binary: Mask, holes: Mask) -> bool:
-    """Tell whether two columns partition the rows in which neither is missing in the same way."""
-    return bool(_alike(codes[~holes[:, pair].any(axis=1)], pair, is_binary))
 
 
 def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_constant: bool = False) -> list[list[int]]:

@@ -61,7 +61,9 @@ def refuse_values(
     values = [called.get(value, value) for value in column.distinct]
     wrong = [called.get(value, value) for value in dict.fromkeys(column.entries[rows])]
     where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
-    remark = _remark_header(source, row, wrong) + remark_decimals(wrong, source.decimal)
+    remark = remark_decimals(wrong, source.decimal)
+    if row == 0 and source.layout.has_header is False and any(isinstance(value, str) for value in wrong):
+        remark = f" If the first line names the columns, pass {setting('header', True)}.{remark}"
     if isinstance(rule, Cut):
         raise DataError(
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
@@ -87,13 +89,6 @@ def refuse_values(
     remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise or str)
     remark = remark if not remedy.endswith(remark) else ""
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{remark}")
-
-
-def _remark_header(source: Source, row: int, wrong: list[Value]) -> str:
-    """Return a sentence about texts in the first line of a file that was read without a header, or nothing."""
-    if row or source.layout.has_header is not False or not any(isinstance(value, str) for value in wrong):
-        return ""
-    return f" If the first line names the columns, pass {setting('header', True)}."
 
 
 def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
@@ -135,20 +130,19 @@ def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
     """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
     if values and all(is_number(value) and value in (-1, 1) for value in values):
         return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
-    if len(values) > 2:
-        return f"{SAY_ALL} {say_kind(source)}"
     if len(values) != 2 or is_unclear(values):
-        return SAY_ALL
-    zero, one = order_pair(values, UNTYPED)
-    shown = [show_value(value) for value in (one, zero)]
-    plain = all(
-        isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text
-        for value, text in zip((one, zero), shown, strict=True)
-    )
+        return f"{SAY_ALL} {say_kind(source)}" if len(values) > 2 else SAY_ALL
     if not for_all:
         return f"Read the table with {setting('encode', 'auto')}, or leave the column out."
+    zero, one = order_pair(values, UNTYPED)
+    plain = all(map(_is_short, values))
     example = f", for example {setting('encode', {one: 1, zero: 0})}" if plain else ""
     return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."
+
+
+def _is_short(value: Value) -> bool:
+    """Tell whether a value can be part of an example."""
+    return isinstance(value, str | int | float) and not any(sign in show_value(value) for sign in ("…", "inf", "an i"))
 
 
 def _show_wrong(values: list[Value]) -> str:
@@ -166,7 +160,6 @@ def _lacking_remedy(rule: Levels, wrong: list[Value], values: list[Value]) -> st
     if len(rule.entries) == 1:
         return f"It has only {show_value(next(iter(rule.entries)))} there: say what each value means."
     whole = {**rule.entries, **dict.fromkeys([*rule.missing, *wrong])}
-    plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
-    if len(whole) > _SUGGESTED or not plain:
+    if len(whole) > _SUGGESTED or not all(map(_is_short, whole)):
         return "Add them."
     return f"Add them, for example {setting('encode', whole)} if they are missing answers."

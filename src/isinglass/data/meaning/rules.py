@@ -20,7 +20,7 @@ from isinglass.data.meaning.guards import make_missing, warn_measured
 from isinglass.data.meaning.recognition import has_too_many
 from isinglass.data.meaning.scores import check_scores, steps_of
 from isinglass.data.meaning.specs import CONTINUOUS, DROP, ColumnSpec, specify
-from isinglass.data.meaning.two_values import Pair, pair_of, two_values
+from isinglass.data.meaning.two_values import pair_of, two_values
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
@@ -237,12 +237,17 @@ class Categories:
 
 def _levels(spec: ColumnSpec, kind: str) -> Levels:
     """Return the rule of an ordinal or nominal column; it is binary if it has two categories without scores."""
-    found = _find_categories(spec, kind)
+    if spec.numbers_by_value is not None:
+        found = _merge_values(spec.numbers_by_value, spec)
+    else:
+        found = Categories((_plain_values if spec.column.categories is None else _declared_values)(spec, kind))
     _check_count(found.values, spec)
     scores = found.numbers if spec.scores is None or isinstance(spec.scores, str | Mapping) else spec.scores
     values = found.values
     if len(values) <= 2 and scores is found.numbers:
-        return _merge_two(found, pair_of(values, spec.column, kind))
+        pair = pair_of(values, spec.column, kind)  # perhaps in another order
+        bits = {value: bit for bit, value in enumerate(pair) if value is not None}
+        return Levels(bits | {value: pair.index(values[k]) for value, k in found.merged.items()})
     entries = {value: k for k, value in enumerate(values)} | dict(found.merged)
     if kind == "nominal":
         return Levels(entries, kind, None)
@@ -251,21 +256,6 @@ def _levels(spec: ColumnSpec, kind: str) -> Levels:
     if all(map(is_number, values)) and values == sorted(values):
         return Levels(entries, kind, tuple(steps_of(values, spec.where)))
     return Levels(entries, kind, tuple(map(float, range(len(values)))))
-
-
-def _merge_two(found: Categories, pair: Pair) -> Levels:
-    """Return the rule of at most two categories, which may be in another order."""
-    bits = [pair.index(value) for value in found.values]
-    entries = {value: bit for bit, value in enumerate(pair) if value is not None}
-    return Levels(entries | {value: bits[k] for value, k in found.merged.items()})
-
-
-def _find_categories(spec: ColumnSpec, kind: str) -> Categories:
-    """Return the categories of a column: as stated, as declared by its source, or its values in ascending order."""
-    numbers = spec.numbers_by_value
-    if numbers is not None:
-        return _merge_values(numbers, spec)
-    return Categories((_plain_values if spec.column.categories is None else _declared_values)(spec, kind))
 
 
 def _merge_values(numbers: Mapping[Value, Value], spec: ColumnSpec) -> Categories:

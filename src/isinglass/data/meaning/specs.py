@@ -172,6 +172,8 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
         binarize = dict.fromkeys(range(p), binarize)
     kinds_of_columns = list_kinds({} if kinds is None else kinds, source, None)
     scores = source.locate(stated.scores or {}, "scores")
+    normal = {j for j, given in scores.items() if isinstance(given, str) and given == "normal"}
+    implied = {j: "continuous" if j in normal else "ordinal" for j, given in scores.items() if given is not None}
     by_key = dict(stated.encode) if by_column(stated.encode) else {None: stated.encode}
     others = by_key.pop(None, None)  # what holds for columns that are not named
     named = source.locate(by_key, "encode")
@@ -184,7 +186,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             source,
             place=j,
             label=label,
-            kind=kinds_of_columns[j] or _implied_kind(scores.get(j)),
+            kind=kinds_of_columns[j] or implied.get(j),
             scores=scores.get(j),
             encode=named.get(j, None if others == "auto" else others),
             is_named=j in named,
@@ -220,12 +222,6 @@ def _covariate_kind(spec: ColumnSpec) -> str | None:
     if is_stated or all(map(is_bit, spec.values)):
         return spec.kind
     return "continuous" if len(spec.values) > 2 and all(map(is_number, spec.values)) else "nominal"
-
-
-def _implied_kind(scores: Value) -> str | None:
-    if scores is None:
-        return None
-    return "continuous" if isinstance(scores, str) and scores == "normal" else "ordinal"
 
 
 def _read_cut(binarize: object) -> Cut:

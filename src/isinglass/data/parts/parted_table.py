@@ -21,15 +21,7 @@ from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.finding import find_coding
 from isinglass.data.meaning.values import Value
-from isinglass.data.options import (
-    Binarize,
-    Encode,
-    FileOptions,
-    MissingValues,
-    ReadOptions,
-    for_another_file,
-    takes,
-)
+from isinglass.data.options import Binarize, Encode, FileOptions, MissingValues, ReadOptions, for_another_file, takes
 from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
 from isinglass.data.source import Source, join_values
@@ -358,10 +350,7 @@ def read_parts(X: object, options: PartOptions) -> PartedTable:
 
 
 def open_parts(
-    X: object,
-    options: ReadOptions,
-    sample_weight: BlockWeights | None,
-    client: Client | Literal[False] | None = None,
+    X: object, options: ReadOptions, sample_weight: BlockWeights | None, client: Client | Literal[False] | None = None
 ) -> PartedTable:
     """Open a table in parts, as `read_parts` does; options of tables in memory are refused."""
     if options.missing == "impute":
@@ -381,11 +370,7 @@ def open_parts(
 
 
 def read_like(
-    X: object,
-    reading: Options,
-    sample_weight: BlockWeights | None,
-    coding: Coding,
-    missing: str,
+    X: object, reading: Options, sample_weight: BlockWeights | None, coding: Coding, missing: str
 ) -> PartedTable:
     """Open a table in parts as one that was read before: by its coding, and by its options of `read_table`."""
     again = dict(for_another_file(reading) if are_files(X) else {}, weight_kind=None)
