@@ -1,5 +1,7 @@
 """Rubin's rules: the formulas, and errors that are those of the refit where nothing is missing."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import t
@@ -122,3 +124,13 @@ def test_no_errors_are_given_that_take_imputed_cells_for_observed_ones(errors, n
     assert np.isfinite(fit.refits.edges).all() == errors
     assert fit.missing.edge_information is None
     assert fit.missing.n_cells == np.isnan(holes).sum()
+
+
+def test_errors_of_all_completed_tables_together_must_not_take_too_long(monkeypatch):
+    holes = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    method, n_parameters = Method(selector=Fixed(0.1)), 5 + SUPPORT.n_edges
+    one_table = (len(X) + n_parameters) * n_parameters**2
+    for n_allowed, has_errors in ((20, True), (5, False)):  # there are ten tables
+        monkeypatch.setattr(sys.modules["isinglass.select.refit"], "MAX_WORK_FOR_ERRORS", n_allowed * one_table)
+        fit = method.fit(as_table(holes, missing="impute"))
+        assert (fit.missing.edge_information is not None) == has_errors

@@ -146,8 +146,9 @@ def pool(
 
 def can_pool(imputation: Imputation, solution: Solution) -> bool:
     """Tell whether there are couplings, several completed tables, and standard errors on these."""
-    is_several = imputation.network is not None and imputation.n_imputations >= 2
-    return is_several and solution.n_edges > 0 and has_errors(imputation.completed(0), solution)
+    n_tables = imputation.n_imputations
+    is_several = imputation.network is not None and n_tables >= 2
+    return is_several and solution.n_edges > 0 and has_errors(imputation.completed(0), solution, n_tables)
 
 
 @one_blas_thread

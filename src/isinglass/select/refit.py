@@ -36,7 +36,7 @@ from isinglass.text_tables import Columns, show_columns
 MAX_PARAMETERS = 20_000
 """Fields and edges up to which the covariance is computed: a matrix of this size takes 3 GiB."""
 MAX_FOR_ERRORS, MAX_WORK_FOR_ERRORS = 6_000, 3e11
-"""Fields and edges, and rows times their square, up to which standard errors are computed without being asked for."""
+"""Fields and edges, and their square times them and the rows, up to which errors are computed by default."""
 WORK_FOR_BLAS_THREADS = 1e9
 """The same product from which on products of matrices use the threads of BLAS: below, they take a tenth of a second."""
 NEARLY_FREE = 0.01
@@ -263,14 +263,15 @@ def free_estimate(
     return values, errors
 
 
-def has_errors(table: AnyTable, solution: Solution) -> bool:
-    """Tell whether `free_estimate` computes something, or the matrices would be too large."""
-    return not _is_too_large(_support(table, solution), table)
+def has_errors(table: AnyTable, solution: Solution, n_tables: int = 1) -> bool:
+    """Tell whether `free_estimate` computes something for so many tables of this size, or it would take too long."""
+    return not _is_too_large(_support(table, solution), table, n_tables)
 
 
-def _is_too_large(support: Support, table: AnyTable) -> bool:
-    size = support.n_parameters
-    return size > MAX_FOR_ERRORS or len(table) * float(size) ** 2 > MAX_WORK_FOR_ERRORS
+def _is_too_large(support: Support, table: AnyTable, n_tables: int = 1) -> bool:
+    size = float(support.n_parameters)
+    work = n_tables * (len(table) + size) * size**2  # products over the rows, and the inverse
+    return size > MAX_FOR_ERRORS or work > MAX_WORK_FOR_ERRORS
 
 
 def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
