@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from isinglass import Method, StARS, as_table, exact_path, ising_path, nodewise_path, refit, separation
+from isinglass import Method, StARS, as_table, ising_path, nodewise_path, refit, separation
 from isinglass.datasets import load_senate109
 from isinglass.errors import (
     ConstantColumnWarning,
@@ -105,7 +105,6 @@ def test_the_senate_has_no_finite_unpenalized_network():
     ("fit", "said"),
     [
         (lambda table: ising_path(table, [0.0]), "columns 'sun' and 'warm' separate the table"),
-        (lambda table: exact_path(table, [0.0]), "columns 'sun' and 'warm' separate the table"),
         (lambda table: nodewise_path(table, [0.0]), "regression of column 'sun' .* coefficient of column 'warm'"),
         (lambda table: refit(table[:10], ising_path(table, [0.1])[0]), "one of the columns 'sun' and 'warm' is const"),
     ],

@@ -4,8 +4,8 @@
     dual    max  entropy(q)  over distributions q of x with  E_q x_s = m̂_s,  |E_q x_s x_t − m̂_st| ≤ α ω_st
 
 m̂ are the moments of the table, P the model at Θ, and g = E_P − m̂ the gradient. The dual point is a mixture,
-q = (1−c)·table + c·P″, where P″ is P changed a little until its means and free moments are those of the table. The
-numbers (E1) to (E6) are those of the equations in docs/math.md, "Exact likelihood".
+q = (1−c)·table + c·P″, where P″ is P changed a little until its means are those of the table. The
+numbers (E1) to (E5) are those of the equations in docs/math.md, "Exact likelihood".
 """
 
 from __future__ import annotations
@@ -46,23 +46,21 @@ def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Cert
     mean_error = np.abs(g[:n]) + error[:n]
     share, flip_cost = _match_means(log_p, mean_error)  # (E2)
     error[n:] += mean_error[s] + mean_error[t]
-    norm = _match_free_pairs(problem, p, penalty == 0, np.abs(g) + error)  # (E3)
-    error[n:] += norm
-    if share > _LARGEST_CHANGE or not np.isfinite(norm):
+    if share > _LARGEST_CHANGE:
         return Certificate(trivial_gap, kkt_residual, 0)
 
     reach = np.abs(g) + error
-    c = _scale(reach, penalty)  # (E4)
-    gap = _penalty_terms(theta, g, error, penalty, c)  # (E5), whose terms follow one by one
+    c = _scale(reach, penalty)  # (E3)
+    gap = _penalty_terms(theta, g, error, penalty, c)  # (E4), whose terms follow one by one
     gap += _mixture_divergence(problem.empirical, log_p, c) * (1 + _rounding(n))
-    gap += flip_cost + share * (1 - c) * trivial_gap + _free_pairs_cost(problem.empirical, log_p, c, norm)
+    gap += flip_cost + share * (1 - c) * trivial_gap
     drift = (8 + 2 * n) * _EPSILON * (1.0 + float(np.abs(theta).sum()))  # relative error of probabilities
     gap += drift * ((1 - c) * float(np.abs(problem.empirical - p).sum()) + share) + drift**2
     gap += float(np.sum(drift * mean_error + drift**2 * expected[:n]))  # `Likelihood.decode` rounds the fields
     gap = min(gap, trivial_gap)
 
     penalized = _is_penalized(penalty)
-    is_zero = c * reach[penalized] + np.sqrt(gap / 2) * (1 + 4 * _EPSILON) < penalty[penalized]  # (E6)
+    is_zero = c * reach[penalized] + np.sqrt(gap / 2) * (1 + 4 * _EPSILON) < penalty[penalized]  # (E5)
     return Certificate(gap, kkt_residual, int(np.count_nonzero(is_zero)))
 
 
@@ -96,41 +94,8 @@ def _match_means(log_p: FloatArray, mean_error: FloatArray) -> tuple[float, floa
     return total, cost
 
 
-def _match_free_pairs(problem: Likelihood, p: FloatArray, is_free: Mask, moment_error: FloatArray) -> float:
-    """Return τ, a bound of the norm of ζ where P (1 + ζ) has the free moments of the table (E3); infinite if unknown.
-
-    ζ is a combination of the free statistics, fields among them, and no mean changes.
-    """
-    n, free = problem.n_varying, np.flatnonzero(is_free)
-    if (free < n).all():
-        return 0.0
-    sums, masks = superset_sums(p), problem.masks[free]
-    expected = sums[masks]
-    covariance = sums[masks[:, None] | masks] - np.outer(expected, expected)
-    variance = np.diag(covariance)
-    if not (variance > 0).all():
-        return np.inf
-    correlation = covariance / np.sqrt(np.outer(variance, variance))
-    noise = _rounding(n) * float((expected / variance).max()) * len(free)
-    smallest = float(np.linalg.eigvalsh(correlation)[0]) - noise - 4 * _EPSILON * len(free) ** 2
-    missing = float(np.linalg.norm(np.where(free < n, 0.0, moment_error[free]) / np.sqrt(variance)))
-    if smallest <= 0 or np.sqrt(np.sum(1.0 / variance)) * missing > _LARGEST_CHANGE * smallest:
-        return np.inf
-    return missing / float(np.sqrt(smallest))
-
-
-def _free_pairs_cost(empirical: FloatArray, log_p: FloatArray, c: float, norm: float) -> float:
-    """Return what a change P ζ, ‖ζ‖ ≤ ``norm``, may add to the divergence of the mixture (E3)."""
-    if norm == 0.0:
-        return 0.0
-    p = np.exp(log_p)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        slope = np.where(p > 0, np.log(c + (1 - c) * empirical / p), 0.0)
-    return c * norm * float(np.sqrt(np.sum(p * slope**2))) + 2 * c * norm**2
-
-
 def _scale(reach: FloatArray, penalty: FloatArray) -> float:
-    """Return c, the largest share of P″ with which no penalized moment is further off than its penalty (E4)."""
+    """Return c, the largest share of P″ with which no penalized moment is further off than its penalty (E3)."""
     limit = penalty * (1 - 4 * _EPSILON)
     over = _is_penalized(penalty) & (reach > limit)
     return float(np.min(limit[over] / reach[over], initial=1.0))

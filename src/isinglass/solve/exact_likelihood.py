@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import as_table
-from isinglass.errors import LimitError, setting
+from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.penalties import penalty_matrix, refuse_vanishing, violations
 from isinglass.solve.reduction import Reduction
 
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
-_MATCHED = 1e-15  # relative mismatch of means and free moments aimed at
+_MATCHED = 1e-15  # relative mismatch of means aimed at
 _RIDGE = 1e-12  # relative; keeps the Newton matrix invertible, changes the rate and not the optimum
 
 
@@ -92,12 +92,15 @@ class Likelihood:
         ones, zeros = weight @ codes, weight @ (1 - codes)
         sd = np.zeros(reduction.n_features)
         sd[columns] = np.sqrt(ones * zeros)
-        omega = penalty_matrix(sd, penalty_weights)[np.ix_(columns, columns)]
         is_frequent, p = ones > zeros, len(columns)
+        pairs = np.triu_indices(p, 1)
+        omega = penalty_matrix(sd, penalty_weights)[np.ix_(columns, columns)][pairs]
+        if (omega == 0).any():
+            remedy = "Use 1e-9 to have almost none."
+            raise ArgumentError("penalty_weights", "must be positive for the exact likelihood", 0.0, remedy)
         states = (codes != is_frequent).astype(np.int64) @ (1 << np.arange(p))
         empirical = np.bincount(states, weights=weight, minlength=1 << p)
-        pairs = np.triu_indices(p, 1)
-        return cls(reduction, is_frequent, omega[pairs], np.asarray(empirical, dtype=np.float64))
+        return cls(reduction, is_frequent, omega, np.asarray(empirical, dtype=np.float64))
 
     @property
     def n_varying(self) -> int:
@@ -128,7 +131,7 @@ class Likelihood:
         return np.concatenate([np.log(ones) - np.log(zeros), np.zeros(len(self.omega))])
 
     def penalty(self, alpha: float) -> FloatArray:
-        """α ω per statistic: 0 for fields and free pairs, inf for forbidden ones (never inf·0)."""
+        """α ω per statistic: 0 for fields, inf for forbidden pairs (never inf·0)."""
         refuse_vanishing(alpha, self.omega)
         with np.errstate(over="ignore", invalid="ignore"):
             pairs = np.where(np.isinf(self.omega), np.inf, alpha * self.omega)
@@ -259,7 +262,7 @@ def _search_line(
 
 
 def match_moments(problem: Likelihood, penalty: FloatArray, theta: FloatArray) -> FloatArray:
-    """Newton on fields and unpenalized pairs until their moments match, so that the dual point is feasible."""
+    """Newton on the fields until the means match, so that the dual point is feasible."""
     free = np.flatnonzero(penalty == 0)
     best, smallest = theta, np.inf
     for _ in range(20):
