@@ -118,11 +118,12 @@ export.write_table({name: net.edges()[name][:5] for name in columns}, "-", "mark
 # The answers were simulated from a network with eleven edges. The edges that were not found are weak: with 500
 # respondents a coupling of 0.9 or less is not found reliably. A missing edge does not prove that there is none.
 
-from isinglass.datasets.mood import COUPLINGS
+import runpy
 
+couplings = runpy.run_path("../mood.py")["COUPLINGS"]
 found = {frozenset(pair) for pair in zip(edges["source"], edges["target"], strict=True)}
 truth = pd.DataFrame(
-    [(*pair, coupling, frozenset(pair) in found) for pair, coupling in COUPLINGS.items()],
+    [(*pair, coupling, frozenset(pair) in found) for pair, coupling in couplings.items()],
     columns=["source", "target", "true coupling", "found"],
 )
 print(f"{truth['found'].sum()} of {len(truth)} true edges found, and {len(found) - truth['found'].sum()} others")

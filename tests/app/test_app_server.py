@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import zipfile
+from importlib.resources import files
 from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 
@@ -20,7 +21,6 @@ from isinglass.app import session as app_session
 from isinglass.app.jobs import OPEN, Job, Jobs
 from isinglass.app.server import Server
 from isinglass.app.session import Session, plain_name
-from isinglass.datasets.mood import write_mood
 
 
 @pytest.fixture
@@ -81,10 +81,8 @@ def client(server):
 
 
 @pytest.fixture
-def mood(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mood")
-    write_mood(folder)
-    return (folder / "mood.csv").read_bytes()
+def mood():
+    return files("isinglass.app").joinpath("mood.csv").read_bytes()
 
 
 def test_the_page_forbids_everything_from_elsewhere(client):

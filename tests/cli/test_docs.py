@@ -1,8 +1,10 @@
 """What docs/cli.md and README show of the command line is what happens."""
 
 import re
+import runpy
 import shlex
 import shutil
+from importlib.resources import files
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +12,6 @@ from commands import main
 from test_readme import ROOT
 
 from isinglass.cli import COMMANDS
-from isinglass.datasets.mood import write_mood
 
 EXAMPLES = ("mood.csv", "domains.csv")
 
@@ -72,6 +73,7 @@ def test_sessions_can_fail():
 
 
 def test_the_example_is_what_its_script_makes(tmp_path):
-    write_mood(tmp_path)
+    runpy.run_path(str(ROOT / "examples" / "mood.py"))["write_mood"](tmp_path)
     for name in EXAMPLES:
         assert (tmp_path / name).read_bytes() == (ROOT / "examples" / name).read_bytes()
+    assert files("isinglass.app").joinpath("mood.csv").read_bytes() == (tmp_path / "mood.csv").read_bytes()

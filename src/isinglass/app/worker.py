@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
@@ -24,7 +25,6 @@ from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.data.files import read_table  # noqa: F401 - as above
 from isinglass.datasets import load_senate109
-from isinglass.datasets.mood import write_mood
 from isinglass.errors import Setting
 from isinglass.json_text import JsonObject
 from isinglass.select.progress import reporting
@@ -140,7 +140,7 @@ def _values(values: Sequence[object]) -> JsonObject:
 def example(console: Console, output: Path) -> None:
     """Write the table of an example to this folder."""
     if output.name == "mood.csv":
-        write_mood(Path())
+        output.write_bytes(files(__package__).joinpath(output.name).read_bytes())
     else:
         senate = load_senate109()
         output.write_text(csv_text(senate.names, senate.X.tolist()), encoding="utf-8")
