@@ -168,8 +168,6 @@ def test_the_figure_has_one_point_per_share():
     drawn = sum(len(points.get_offsets()) for points in ax.collections if hasattr(points, "get_sizes"))
     assert drawn == sum(len(one.observed) for one in found.comparisons)
     assert "means: 0 of 16 not reproduced" in [text.get_text() for text in ax.get_legend().get_texts()]
-    with pytest.raises(DataError, match="must be a ModelCheck"):
-        plot.check(MODEL)
 
 
 def test_samples_warn_if_the_chain_has_not_mixed_or_the_rows_are_others():

@@ -31,11 +31,6 @@ def test_new_axes_have_the_size(fill):
     assert plt.gcf() is ax.figure
 
 
-def test_other_things_are_no_axes():
-    with pytest.raises(DataError, match="ax must be matplotlib axes; got ndarray"):
-        axes_or_new(plt.subplots(2)[1], (1, 1))
-
-
 @given(st.text(st.characters(exclude_categories=[]), max_size=100), st.integers(4, 40))
 def test_every_text_can_be_drawn(text, longest):
     shown = readable(text, longest)

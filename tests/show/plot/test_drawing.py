@@ -270,7 +270,6 @@ def test_nodes_without_groups_are_gray():
         ({"positions": [[0, 0]]}, "positions must be finite"),
         ({"font_size": 0}, "font_size must be a positive number"),
         ({"node_size": -1}, "node_size must be a positive number"),
-        ({"ax": "here"}, "ax must be matplotlib axes"),
     ],
 )
 def test_options_are_checked(options, message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from unicodedata import category
 
 import numpy as np
@@ -25,7 +25,6 @@ from isinglass.arrays import AnyArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.show.palette import NAMED
 
-Kind = TypeVar("Kind")
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """Options of every text that holds a name: a dollar sign is not mathematics."""
 _MISSING = "\ufffd"
@@ -43,8 +42,6 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = Fals
     rows, and a figure that the given axes fill grows to it.
     """
     if ax is not None:
-        if not isinstance(ax, Axes):
-            raise DataError(f"ax must be matplotlib axes; got {type(ax).__name__}. Pass one of an array of axes.")
         if not fill and fills_figure(ax):
             _make_room(ax, CLOSER * size[1] if rows else 0.0)
         return ax
@@ -102,13 +99,6 @@ def panels(
     if len(listed) != count:
         raise ArgumentError("axes", f"must be one for each of {count} {what}", len(listed))
     return listed
-
-
-def expect(result: object, kind: type[Kind], maker: str) -> Kind:
-    """Return the result, or raise an error that names the function to call first."""
-    if not isinstance(result, kind):
-        raise DataError(f"result must be a {kind.__name__}, as {maker} returns it; got {type(result).__name__}.")
-    return result
 
 
 def ink() -> str:

@@ -15,7 +15,7 @@ from isinglass.network import Network
 from isinglass.pairs import pair_keys
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, expect, panels, readable, write_below
+from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, panels, readable, write_below
 from isinglass.show.plot.drawing import USUAL, explain_edges, network
 
 
@@ -34,7 +34,6 @@ def group_networks(
     ``result`` is what `isinglass.compare_groups` returned, ``width`` that of a new figure in millimeters; the other
     parameters are those of `network`.
     """
-    expect(result, GroupComparison, "compare_groups")
     n_groups, wide = len(result.groups), width / MILLIMETERS
     n_rows = -(-n_groups // (1 if wide < NARROW else 3))
     columns = -(-n_groups // n_rows)
@@ -75,7 +74,6 @@ def group_difference(
     family-wise p-value is at most ``level`` are drawn, and the figure says how many there are; all with None. The
     other parameters are those of `network`.
     """
-    expect(result, GroupComparison, "compare_groups")
     whole = result.difference(first, second)
     pairs = result.edge_index if level is None else result.edge_index[result.edge_p_between(first, second) <= level]
     drawn = Network(whole.fields, pairs, whole.values_at(pair_keys(pairs, whole.n_features)), whole.names)

@@ -24,7 +24,7 @@ from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, readable, write_legend
 
 LINES = ("-", "--", "-.", ":")
 COLORS = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
@@ -111,7 +111,6 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
 
     ``result`` is what `isinglass.select.sample_size` returned.
     """
-    expect(result, SampleSizeStudy, "sample_size")
     ax = axes_or_new(ax, (4.6, 3.2))
     bands = {name: result.summary(name) for name in result.measures}
     bands = {name: band for name, band in bands.items() if not np.isnan(band).all()}
@@ -129,7 +128,6 @@ def stability(result: Bootstrap, ax: Axes | None = None) -> Axes:
     ``result`` is what ``bootstrap(X, kind="case-drop")`` returned. The legend has the CS-coefficients; the line at 0.7
     is the correlation that they refer to. Without edges there is no order, and nothing is drawn.
     """
-    expect(result, Bootstrap, "bootstrap")
     ax = axes_or_new(ax, (4.6, 3.2))
     drops = result.drops()
     kept = 100.0 * (1.0 - drops["dropped"])
@@ -219,7 +217,6 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw; a new figure by default.
     """
-    expect(result, ModelCheck, "check")
     ax = axes_or_new(ax, (5.0, 5.0))
     ax.plot([0, 1], [0, 1], color=NEUTRAL, linewidth=0.8, zorder=1)
     markers = dict(zip(("means", "pairs", "triples", "counts"), "os^D", strict=True))

@@ -21,7 +21,7 @@ from isinglass.network import NetworkLike, as_network
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, readable, write_legend
 
 UNDECIDED = "#eeeeee"
 CROWDED, TALLEST = 60, 200.0
@@ -56,7 +56,7 @@ def bootstrap_intervals(
         Number of pairs: first the edges of the whole table by the size of their coupling, then others by
         inclusion. The axis says how many are not shown. Pairs whose estimate and interval are zero are left out.
     """
-    network = _read_resamples(result).solution.network.with_names(names)
+    network = _of_rows(result).solution.network.with_names(names)
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     varies = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
     every = ranked[varies[ranked]]
@@ -124,7 +124,7 @@ def bootstrap_differences(
     names : sequence of str, optional
         Names of the nodes, in place of those the result has.
     """
-    named = _read_resamples(result).solution.network.with_names(names).names
+    named = _of_rows(result).solution.network.with_names(names).names
     found = result.differences(of, level=level)
     pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
     order = np.argsort(-found.values, kind="stable")
@@ -180,7 +180,7 @@ def centrality(
         Width of a new figure in millimeters.
     """
     measures = [of] if isinstance(of, str) else list(of)
-    resampled = _read_resamples(result) if isinstance(result, Bootstrap) else None
+    resampled = _of_rows(result) if isinstance(result, Bootstrap) else None
     network = as_network(result if resampled is None else resampled.solution).without_covariates()
     values = {name: node_measure(network, name, communities) for name in measures}
     sorted_nodes = np.argsort(values[measures[0]], kind="stable")
@@ -217,12 +217,11 @@ def _add_z_scores(ax: Axes, values: FloatArray) -> None:
         scores.tick_params(labelsize=6)
 
 
-def _read_resamples(result: object) -> Bootstrap:
+def _of_rows(result: Bootstrap) -> Bootstrap:
     """Return a bootstrap of rows; other kinds have no intervals."""
-    found = expect(result, Bootstrap, "bootstrap")
-    if found.kind != "rows":
-        raise DataError(f'result must be a bootstrap of kind "rows"; got {found.kind!r}, which has no intervals.')
-    return found
+    if result.kind != "rows":
+        raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
+    return result
 
 
 def _height(n_rows: int) -> float:
