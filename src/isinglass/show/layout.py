@@ -44,7 +44,6 @@ def force_layout(
     edge_weights: ArrayLike | None = None,
     *,
     random_state: RandomSource = 0,
-    n_iter: int | None = None,
 ) -> FloatArray:
     """Return positions at which connected nodes are near each other and clusters stand apart.
 
@@ -61,13 +60,9 @@ def force_layout(
         attract.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed of the small shifts that separate nodes with the same neighbors.
-    n_iter : int, optional
-        Number of rounds; default 250, or 80 for more than 1 500 nodes.
     """
     check_count("n_nodes", n_nodes, least=0)
-    if n_iter is None:
-        n_iter = 250 if n_nodes <= ALL_PAIRS_UP_TO else 80
-    check_count("n_iter", n_iter, least=0)
+    n_iter = 250 if n_nodes <= ALL_PAIRS_UP_TO else 80
     graph = _attractions(n_nodes, edge_index, edge_weights)
     rng = as_generator(random_state)
     if n_nodes == 0:
