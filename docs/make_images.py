@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from isinglass import Network, bootstrap, ising_path, metrics, nodewise_path, simulate
+from isinglass import Network, as_table, bootstrap, ising_path, metrics, nodewise_path, simulate
 from isinglass.datasets import load_senate109
 from isinglass.show import palette, plot
 
@@ -37,21 +37,21 @@ def main(folder: Path) -> None:
 def draw_senate(folder: Path) -> None:
     """Draw what the page about plots says of the Senate."""
     senate = load_senate109()
-    path = ising_path(senate.X, alphas=30)
-    solution = ising_path(senate.X, alphas=[ALPHA])[0]
-    resamples = bootstrap(senate.X, ALPHA, n_boot=200, random_state=0)
+    votes = as_table(senate.X, names=senate.names)
+    path = ising_path(votes, alphas=30)
+    solution = ising_path(votes, alphas=[ALPHA])[0]
+    resamples = bootstrap(votes, ALPHA, n_boot=200, random_state=0)
     parties = [PARTIES[party] for party in senate.parties]
     ax = plot.network(
         solution,
-        names=senate.names,
         groups=parties,
         group_colors=PARTY_COLORS,
         edge_color="group",
         positive_only=True,
     )
     save(ax, folder / "senate.png", dpi=100)
-    save(plot.path(path, names=senate.names, alpha=ALPHA), folder / "path.png")
-    save(plot.bootstrap_intervals(resamples, names=senate.names, n_edges=20), folder / "bootstrap-intervals.png")
+    save(plot.path(path, alpha=ALPHA), folder / "path.png")
+    save(plot.bootstrap_intervals(resamples, n_edges=20), folder / "bootstrap-intervals.png")
 
 
 def draw_sleep(folder: Path) -> None:

@@ -321,7 +321,6 @@ def test_every_kind_of_result_is_read():
     solution = Solution(network, 0.1)
     for source in (network, solution, SimpleNamespace(network_=network), network.theta, sp.csr_array(network.theta)):
         assert as_network(source) == network
-    assert as_network(network, names=list("abcde")).names == tuple("abcde")
     assert as_network(network) is network
 
 

@@ -7,7 +7,7 @@ With many columns, which edges would also be found in a slightly different table
 
 import numpy as np
 
-from isinglass import Method, StARS, plot
+from isinglass import Method, Network, StARS, plot
 from isinglass.datasets import load_senate109
 
 senate = load_senate109()
@@ -24,6 +24,6 @@ print(f"instability {chosen.monotone[chosen.index]:.3f} at alpha {chosen.alpha:.
 # The figure shows the edges that are in at least nine of ten subsamples. Widths are these shares.
 
 shares = chosen.frequencies()
-often = np.where(shares >= 0.9, shares, 0.0)
+often = Network.from_couplings(np.where(shares >= 0.9, shares, 0.0), names=senate.names)
 colors = {"R": "red", "D": "blue", "I": "green"}
-plot.network(often, names=senate.names, groups=senate.parties, group_colors=colors, edge_color="group")
+plot.network(often, groups=senate.parties, group_colors=colors, edge_color="group")

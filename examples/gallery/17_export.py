@@ -11,16 +11,16 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import networkx
 
-from isinglass import IsingLasso, export
+from isinglass import IsingLasso, as_table, export
 from isinglass.datasets import load_senate109
 
 senate = load_senate109()
-net = IsingLasso(alpha=0.1).fit(senate.X)
-looks = {"names": senate.names, "node_attributes": {"party": senate.parties, "state": senate.states}}
+net = IsingLasso(alpha=0.1).fit(as_table(senate.X, names=senate.names))
+looks = {"node_attributes": {"party": senate.parties, "state": senate.states}}
 folder = Path(tempfile.mkdtemp())
 export.write_network(net, folder / "senate.gexf", color_by="party", **looks)  # Gephi
 export.write_network(net, folder / "senate.json", **looks)  # the web
-export.write_network(net, folder / "edges.csv", "edges", names=senate.names)  # a spreadsheet
+export.write_network(net, folder / "edges.csv", "edges")  # a spreadsheet
 print(*(folder / "edges.csv").read_text().splitlines()[:4], sep="\n")
 
 # %%

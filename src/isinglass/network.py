@@ -525,20 +525,20 @@ class HasFittedNetwork(Protocol):
 NetworkLike: TypeAlias = Network | HasNetwork | HasFittedNetwork | ArrayLike | sp.sparray | sp.spmatrix
 
 
-def as_network(source: NetworkLike, names: Sequence[str] | None = None) -> Network:
-    """Return the network of a solution, a fit, an estimator or a matrix; ``names`` replace those it has."""
+def as_network(source: NetworkLike) -> Network:
+    """Return the network of a solution, a fit, an estimator or a matrix."""
     found = source
     for attribute in ("network_", "network"):
         found = getattr(found, attribute, found)
     if isinstance(found, Network):
-        return found.with_names(names)
+        return found
     if isinstance(source, str | Mapping) or not (hasattr(source, "__len__") or sp.issparse(source)):
         raise DataError(
             "network must be a Network, a Solution, a fitted estimator or a square matrix; got "
             f"{type(source).__name__}. Fit the estimator first, or take one point of a path."
         )
     try:
-        return Network.from_theta(source, names)  # type: ignore[arg-type]  # no other kind is left
+        return Network.from_theta(source)  # type: ignore[arg-type]  # no other kind is left
     except DataError as error:
         raise DataError(str(error).replace("theta must", "network must", 1)) from None
 

@@ -25,13 +25,6 @@ def test_facts_come_from_the_solution():
     assert annotate(solution).facts == annotate(estimator).facts == {"alpha": 0.1, "converged": True}
 
 
-def test_names_replace_those_of_the_network():
-    model = Network.from_couplings([[0, 1], [1, 0]], [0, 0], names=["a", "b"])
-    assert annotate(model, names=["c", "d"]).network.names == ("c", "d")
-    with pytest.raises(DataError, match="names must be different"):
-        annotate(model, names=["c", "c"])
-
-
 def test_attributes_with_labels_are_joined_by_name():
     model = Network(np.zeros(3), [[0, 1], [0, 2]], [2.0, 1.0], names=["a", "b", "c"])
     frame = pd.DataFrame({"party": ["C", "B", "A"]}, index=["c", "b", "a"])

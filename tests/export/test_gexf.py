@@ -118,10 +118,10 @@ def test_networks_without_edges(p):
 
 def test_the_senate(tmp_path):
     senate = load_senate109()
-    network = ising_path(senate.X, alphas=[0.06])[0]
+    network = ising_path(senate.X, alphas=[0.06])[0].network.with_names(senate.names)
     attributes = {"party": senate.parties, "state": senate.states}
     for name in ("one.gexf", "two.gexf"):
-        write_network(network, tmp_path / name, names=senate.names, node_attributes=attributes, color_by="party")
+        write_network(network, tmp_path / name, node_attributes=attributes, color_by="party")
     assert (tmp_path / "one.gexf").read_bytes() == (tmp_path / "two.gexf").read_bytes()
     graph = networkx.read_gexf(tmp_path / "one.gexf", relabel=True)
     assert set(graph) == set(senate.names)

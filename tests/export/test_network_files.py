@@ -40,7 +40,7 @@ def test_a_given_format_wins(tmp_path):
 def test_all_options_go_to_all_formats(format):
     plain, full = io.StringIO(), io.StringIO()
     write_network(MODEL, plain, format)
-    write_network(MODEL, full, format, names=["A", "B", "C"], **OPTIONS)
+    write_network(MODEL.with_names(["A", "B", "C"]), full, format, **OPTIONS)
     assert plain.getvalue() != full.getvalue()
 
 

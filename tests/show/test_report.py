@@ -26,6 +26,7 @@ from isinglass import (
     Network,
     Path,
     Solution,
+    as_table,
     bootstrap,
     ising_path,
     metrics,
@@ -215,8 +216,9 @@ def test_too_many_edges_are_cut_and_said(path):
 
 def test_senate_path_stays_small():
     senate = load_senate109()
-    path = ising_path(senate.X, 50)
-    text = build_report(path[25], path=path, X=senate.X, names=senate.names)
+    votes = as_table(senate.X, names=senate.names)
+    path = ising_path(votes, 50)
+    text = build_report(path[25], path=path, X=votes)
     assert path.n_edges.max() > 1000
     assert len(text.encode()) < 1_500_000
 
@@ -396,20 +398,10 @@ def test_resamples_stand_beside_what_the_estimator_knows(table):
     known = {(s, t): share for s, t, share in zip(source, target, shares, strict=True)}
     pairs = zip(data["path"]["s"], data["path"]["t"], strict=True)
     assert data["edge_columns"][-1]["values"] == [known[f"x{s}", f"x{t}"] for s, t in pairs]
-    renamed = data_of(build_report(net, names=list("abcdefgh"), bootstrap=found))
-    assert renamed["edge_columns"] == data["edge_columns"]
-    assert renamed["nodes"]["columns"] == data["nodes"]["columns"]
     with pytest.raises(DataError, match="bootstrap must be of a table with the nodes of the network"):
         build_report(net.network_.with_names(list("abcdefgh")), bootstrap=found)
     labels = [column["label"] for column in data["edge_columns"]]
     assert labels == ["n11", "n10", "n01", "n00", "log_odds_ratio", "mean", "q2.5", "q50", "q97.5", "inclusion"]
-
-
-def test_other_names_keep_what_an_estimator_knows_of_its_edges(table):
-    net = IsingLasso(0.05).fit(table)
-    plain, renamed = (data_of(build_report(net, names=names)) for names in (None, list("abcdefgh")))
-    assert renamed["nodes"]["names"] == list("abcdefgh")
-    assert renamed["edge_columns"] == plain["edge_columns"]
 
 
 def test_groups_by_name_and_in_order(path):
@@ -481,7 +473,6 @@ def test_shares_at_another_alpha_say_so(stability, table):
     ("options", "message"),
     [
         ({"max_edges": 0}, "max_edges must be"),
-        ({"names": ["a"]}, "names must have one entry per node"),
         ({"groups": "abcdefgh"}, "groups must have one entry per node, by name or in order; got"),
         ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
         ({"groups": {"nobody": "a"}}, "groups must be labeled by the names of the nodes .* got 'nobody'"),

@@ -99,9 +99,8 @@ def stability(table):
 @pytest.fixture(scope="module")
 def file(tmp_path_factory, path, stability, table):
     return write(
-        path[14],
+        path[14].with_names(NAMES),
         tmp_path_factory.mktemp("report") / "report with space.html",
-        names=NAMES,
         path=path,
         stability=stability,
         X=table,

@@ -68,7 +68,6 @@ class Annotated:
 def annotate(
     network: NetworkLike,
     *,
-    names: Sequence[str] | None = None,
     node_attributes: AttributeTable | None = None,
     edge_attributes: AttributeTable | None = None,
     color_by: str | None = None,
@@ -76,7 +75,7 @@ def annotate(
     positions: ArrayLike | None = None,
 ) -> Annotated:
     """Return a network with its attributes; the parameters are those of `write_network`."""
-    drawn = as_network(network, names).without_covariates()
+    drawn = as_network(network).without_covariates()
     attributes = list_columns(node_attributes, "node_attributes")
     nodes, colors = _node_columns(drawn, attributes), None
     if color_by is not None:

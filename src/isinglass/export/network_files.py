@@ -31,7 +31,6 @@ def write_network(
     path: Target,
     format: str | None = None,
     *,
-    names: Sequence[str] | None = None,
     node_attributes: AttributeTable | None = None,
     edge_attributes: Mapping[str, ArrayLike] | None = None,
     color_by: str | None = None,
@@ -57,8 +56,6 @@ def write_network(
         unit of score, where a column is not nominal. ``fields`` (thresholds) has one line for every category of every
         node, ``matrix`` the signed couplings. A file whose name ends in ``.md`` or ``.tex`` has the same table for
         print, rounded to three digits (`write_table`).
-    names : sequence of str, optional
-        Names of the nodes, in place of those the network has.
     node_attributes : mapping of str to sequence, or data frame, optional
         Columns with one value per node: texts, numbers, booleans, None where there is none.
     edge_attributes : mapping of str to matrix, optional
@@ -95,7 +92,6 @@ def write_network(
         raise ArgumentError("format", f"must be one of {', '.join([*ROWS, *LINES])}", format)
     graph = annotate(
         network,
-        names=names,
         node_attributes=node_attributes,
         edge_attributes=edge_attributes,
         color_by=color_by,
@@ -114,7 +110,6 @@ def write_network(
 def to_networkx(
     network: NetworkLike,
     *,
-    names: Sequence[str] | None = None,
     node_attributes: AttributeTable | None = None,
     edge_attributes: AttributeTable | None = None,
 ) -> Any:  # Any: a graph of networkx, which has no types
@@ -135,7 +130,7 @@ def to_networkx(
         networkx = import_module("networkx")
     except ImportError as error:
         raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
-    graph = annotate(network, names=names, node_attributes=node_attributes, edge_attributes=edge_attributes)
+    graph = annotate(network, node_attributes=node_attributes, edge_attributes=edge_attributes)
     result, nodes = networkx.Graph(), graph.network.names
     result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(nodes))
     result.add_edges_from((nodes[s], nodes[t], _present(graph.edges, k)) for k, (s, t) in enumerate(graph.pairs))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import Path, Solution, ising_path, metrics, simulate
+from isinglass import Path, Solution, as_table, ising_path, metrics, simulate
 from isinglass.errors import DataError
 from isinglass.show.palette import NEGATIVE, POSITIVE
 from isinglass.show.plot import curves, path, roc
@@ -58,9 +58,10 @@ def test_penalties_fall_from_left_to_right(solutions):
     assert ax.get_xscale() == "log"
 
 
-def test_the_strongest_pairs_are_named(solutions):
+def test_the_strongest_pairs_are_named(table):
     names = ["$a", "_b", *"cdefgh"]
-    ax = path(solutions, names=names, n_labels=3)
+    solutions = ising_path(as_table(table, names=names), alphas=12)
+    ax = path(solutions, n_labels=3)
     last = sorted(
         ((abs(c), s, t) for (s, t), c in zip(solutions[-1].edge_index, solutions[-1].edge_values, strict=True)),
         reverse=True,

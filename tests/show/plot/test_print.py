@@ -51,10 +51,10 @@ def figures(p):
     model = simulate.random_network(p, 3.0 / p, coupling_range=(-2.0, 2.0), random_state=0)
     X = simulate.gibbs_sample(model, 300, burn_in=50, random_state=0)
     frame = pd.DataFrame(X, columns=names)
-    path = ising_path(X, 8)
+    path = ising_path(frame, 8)
     resampled = bootstrap(frame, 0.08, n_boot=5, random_state=0)
     return {
-        "path": lambda ax: plot.path(path, ax, names=names),
+        "path": lambda ax: plot.path(path, ax),
         "intervals": lambda ax: plot.bootstrap_intervals(resampled, ax),
         "differences": lambda ax: plot.bootstrap_differences(resampled, ax),
     }

@@ -34,7 +34,6 @@ def path(
     result: Path,
     ax: Axes | None = None,
     *,
-    names: Sequence[str] | None = None,
     alpha: float | None = None,
     n_labels: int = 8,
 ) -> Axes:
@@ -46,8 +45,6 @@ def path(
         What `isinglass.ising_path` or another path function returned; of an estimator its ``path_``.
     ax : Axes, optional
         Where to draw; a new figure by default.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the path has.
     alpha : float, optional
         A penalty to mark.
     n_labels : int, default 8
@@ -57,7 +54,7 @@ def path(
     if not isinstance(solutions, Path) or not len(solutions):
         raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
     network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].network.n_features
-    labels, keys = network.with_names(names).names, union_keys([solution.network for solution in solutions])
+    keys = union_keys([solution.network for solution in solutions])
     pairs = pairs_of(keys, p)
     values = np.array([one.network.values_at(keys) for one in solutions])
     ax = axes_or_new(ax, (8.0, 5.0))
@@ -77,7 +74,7 @@ def path(
         where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (3, -10)}
         ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), textcoords="offset points", fontsize=9, **where)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]
-    _name_ends(ax, float(alphas[-1]), [(values[-1, k], pairs[k]) for k in strongest if values[-1, k]], labels)
+    _name_ends(ax, float(alphas[-1]), [(values[-1, k], pairs[k]) for k in strongest if values[-1, k]], network.names)
     return ax
 
 

@@ -40,7 +40,6 @@ def network(
     result: NetworkLike,
     ax: Axes | None = None,
     *,
-    names: Sequence[str] | None = None,
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
     positions: ArrayLike | Mapping[str, Sequence[float]] | None = None,
@@ -71,8 +70,6 @@ def network(
     ax : Axes, optional
         Where to draw; a new figure by default, larger for more nodes. `paper_axes` makes axes of a given width in
         millimeters.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the network has.
     groups : sequence, mapping or pandas Series, optional
         The group of every node, in order or by name, which decides its color; None or NaN is no group.
     group_colors : mapping, optional
@@ -121,7 +118,7 @@ def network(
     (2, ['rain', 'sun', 'umbrella'])
     """
     style = Style(edge_color, legend, node_size, font_size, positions is not None)
-    graph = as_network(result, names).without_covariates()
+    graph = as_network(result).without_covariates()
     texts = _label_texts(labels, graph, longest_label)
     is_short = positions is None and sizes is None and max(map(len, texts), default=0) <= SHORT
     places = [LabelPlace.NONE] if labels is False else _label_places(inside, is_short)

@@ -35,7 +35,6 @@ def bootstrap_intervals(
     result: Bootstrap,
     ax: Axes | None = None,
     *,
-    names: Sequence[str] | None = None,
     n_edges: int = MOST_ROWS,
 ) -> Axes:
     """Draw the estimate and the bootstrap interval of every edge, sorted by the estimate.
@@ -50,13 +49,11 @@ def bootstrap_intervals(
         What `isinglass.bootstrap` returned.
     ax : Axes, optional
         Where to draw; by default a new figure as high as the edges need.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the result has.
     n_edges : int, default 60
         Number of pairs: first the edges of the whole table by the size of their coupling, then others by
         inclusion. The axis says how many are not shown. Pairs whose estimate and interval are zero are left out.
     """
-    network = _of_rows(result).solution.network.with_names(names)
+    network = _of_rows(result).solution.network
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     varies = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
     every = ranked[varies[ranked]]
@@ -103,7 +100,6 @@ def bootstrap_differences(
     *,
     of: str = "edges",
     level: float = 0.95,
-    names: Sequence[str] | None = None,
 ) -> Axes:
     """Draw which edges, or which node strengths, differ: those whose difference has an interval without zero.
 
@@ -121,10 +117,8 @@ def bootstrap_differences(
         What to compare: all edges of the whole table, or all nodes.
     level : float, default 0.95
         Coverage of the intervals.
-    names : sequence of str, optional
-        Names of the nodes, in place of those the result has.
     """
-    named = _of_rows(result).solution.network.with_names(names).names
+    named = _of_rows(result).solution.network.names
     found = result.differences(of, level=level)
     pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
     order = np.argsort(-found.values, kind="stable")

@@ -7,7 +7,7 @@ import hashlib
 import html
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 import numpy as np
@@ -19,7 +19,7 @@ from isinglass.data import TableLike
 from isinglass.evaluate.nodes import node_table
 from isinglass.json_text import json_text
 from isinglass.names import NodeValues
-from isinglass.network import NetworkLike, as_network
+from isinglass.network import NetworkLike
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.selection_records import Stability
@@ -45,7 +45,6 @@ def write_report(
     filename: Target,
     *,
     X: TableLike | None = None,
-    names: Sequence[str] | None = None,
     path: Path | None = None,
     stability: Stability | None = None,
     bootstrap: Bootstrap | Iterable[Bootstrap] = (),
@@ -69,8 +68,6 @@ def write_report(
         Where the page goes; "-" is the standard output. A file appears when it is complete.
     X : table, optional
         The table of the fit, for the predictability of nodes and the counts of categories.
-    names : sequence of str, optional
-        Names of the nodes; default those of the model.
     path : Path, optional
         The networks along the slider. A Solution whose alpha is not on it is inserted.
     stability : Stability, optional
@@ -107,7 +104,7 @@ def write_report(
     >>> page.getvalue()[:15], "umbrella" in page.getvalue()
     ('<!DOCTYPE html>', True)
     """
-    whole = Subject.of(result, names, X, path, stability, check_count("max_edges", max_edges))
+    whole = Subject.of(result, X, path, stability, check_count("max_edges", max_edges))
     measured = {} if whole.table is None else dict(node_table(whole.table, whole.predicting).columns)
     subject = whole.without_covariates()  # what is drawn and counted
     resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
@@ -115,11 +112,10 @@ def write_report(
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
     members, colors = contents.read_groups(groups, group_colors, subject.network.names)
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
-    in_table = as_network(result).without_covariates().names  # what resamples know, whatever the page calls nodes
     for each in resamples:
         if each.kind == "rows":
-            intervals, further = contents.tabulate_resamples(each, in_table)
-            measured, edges = measured | intervals, edges | contents.edge_columns(further, in_table)
+            intervals, further = contents.tabulate_resamples(each, subject.network.names)
+            measured, edges = measured | intervals, edges | contents.edge_columns(further, subject.network.names)
     nodes = contents.node_columns(subject, wording, members, measured)
     rows, numbers = subject.data, {name: number for number, name in enumerate(colors)}
     of_nodes = [-1 if member is None else numbers[member] for member in members]

@@ -39,14 +39,13 @@ class Subject:
     def of(
         cls,
         result: NetworkLike,
-        names: Sequence[str] | None,
         X: TableLike | None,
         path: Path | None,
         stability: Stability | None,
         max_edges: int,
     ) -> Subject:
         """Return what a result knows, unless it is given."""
-        fit, network = fit_of(result), as_network(result, names)
+        fit, network = fit_of(result), as_network(result)
         if fit is not None:
             path = fit.selection.path if path is None else path
             stability = fit.selection.stability if stability is None else stability
