@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.coding import UNKNOWN, Cells, Codes, Rule
@@ -83,13 +84,13 @@ class Column:
         values = [value if k in kept else None for k, value in enumerate(self.values)]
         return np.asarray(_objects([*values, None])[self.cells])
 
-    @property
-    def numbers(self) -> FloatArray:
-        """The cells as numbers, NaN where they are none."""
+    def numbers(self, rows: slice | NDArray[np.intp] = slice(None)) -> FloatArray:
+        """Return the cells of some rows as numbers, NaN where they are none."""
+        cells = self.cells[rows]
         if self.values is None:
-            return self.cells.astype(np.float64)
-        read = map(read_word, self.values)
-        return np.array([*(value if is_number(value) else np.nan for value in read), np.nan])[self.cells]
+            return np.asarray(cells, dtype=np.float64)
+        read = [*map(read_word, self.values), None]
+        return np.array([value if is_number(value) else np.nan for value in read], dtype=np.float64)[cells]
 
     def called(self, rule: Rule) -> Cells:
         """Return the cells as they came, as objects; as their labels where these are the categories of a rule."""

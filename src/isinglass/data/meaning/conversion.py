@@ -138,7 +138,8 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     labels = [spec.label for spec in found.specs]
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
-    warn_computed(_score_columns(table, take_columns(source, table.coding)), table.variables, labels)
+    chosen = take_columns(source, table.coding)
+    warn_computed(table.variables, labels, len(table), lambda places, rows: _score(table, chosen, places, rows))
     label_of = dict(zip(table.names, labels, strict=True))
     if stated.combine_indicators:
         table = combine_indicators(table)
@@ -147,17 +148,16 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     return table
 
 
-def _score_columns(table: Table, source: Source) -> FloatArray:
-    """Return the numbers of continuous columns and the scores of binary and ordinal ones, NaN where there are none."""
-    variables, rows = table.variables, slice(None) if table.rows is None else table.rows
-    scores = np.full(table.shape, np.nan)
-    for j, kind in enumerate(variables.kinds):
-        if kind == "continuous":
-            scores[:, j] = source.column(j).numbers[rows]
-        elif kind != "nominal":
-            scores[:, j] = variables.split(variables.factor)[j][table.codes[:, j]]
+def _score(table: Table, source: Source, places: NDArray[np.intp], rows: NDArray[np.intp]) -> FloatArray:
+    """Return some rows of some columns: the numbers of continuous ones, the scores of others, NaN for missing cells."""
+    variables, in_source = table.variables, rows if table.rows is None else table.rows[rows]
+    points = variables.split(variables.factor)
+    scores = np.empty((len(rows), len(places)))
+    for k, j in enumerate(places.tolist()):
+        is_measured = variables.kinds[j] == "continuous"
+        scores[:, k] = source.column(j).numbers(in_source) if is_measured else points[j][table.codes[rows, j]]
     if table.gone is not None:
-        scores[table.gone] = np.nan
+        scores[table.gone[np.ix_(rows, places)]] = np.nan
     return scores
 
 
@@ -302,7 +302,7 @@ def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:
         return None
     numbers = np.full(source.shape, np.nan)
     for j in places:
-        numbers[:, j] = np.where(codes[:, j] >= 0, source.column(j).numbers, np.nan)
+        numbers[:, j] = np.where(codes[:, j] >= 0, source.column(j).numbers(), np.nan)
     return numbers
 
 

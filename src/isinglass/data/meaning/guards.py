@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, IntArray, Mask
 from isinglass.data.meaning.coding import Codes, Levels, Rule, Steps
@@ -414,17 +415,23 @@ def check_columns(
         )
 
 
-def warn_computed(scores: FloatArray, variables: Variables, labels: Sequence[Hashable]) -> None:
+def warn_computed(
+    variables: Variables,
+    labels: Sequence[Hashable],
+    n_rows: int,
+    score: Callable[[NDArray[np.intp], NDArray[np.intp]], FloatArray],
+) -> None:
     """Warn about columns that can be computed from others, such as the total of some items.
 
-    ``scores`` has the numbers or scores of every column, NaN where there are none. Relations between binary columns are
-    those of indicators, which have a warning of their own.
+    ``score(columns, rows)`` returns their numbers or scores, NaN for missing cells. Relations between binary columns
+    are those of indicators, which have a warning of their own.
     """
     kinds, is_covariate = np.array(variables.kinds), np.array(variables.covariate)
     places = np.flatnonzero((kinds != "nominal") & ~is_covariate)
-    if len(scores) < ROWS_TO_JUDGE or len(places) > MOST_ITEMS or (kinds[places] == "binary").all():
+    if n_rows < ROWS_TO_JUDGE or len(places) > MOST_ITEMS or (kinds[places] == "binary").all():
         return
-    found = [places[group] for group in linear_relations(scores[:, places])]
+    rows = np.unique(np.linspace(0, n_rows - 1, MOST_ROWS).astype(np.intp))
+    found = [places[group] for group in linear_relations(score(places, rows))]
     found = [group for group in found if (kinds[group] != "binary").any()]
     if found:
         computed = [labels[group[0]] for group in found]
