@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import os
 import shlex
 
 import click
@@ -463,17 +462,14 @@ def test_columns_of_a_prediction_have_different_names(tmp_path):
 
 
 def test_a_device_that_cannot_be_had_is_named(table, monkeypatch):
-    monkeypatch.setenv("ISINGLASS_DEVICE", "cpu")
     monkeypatch.setattr("isinglass.solve.device.has_package", lambda name: False)
     message = data_error("fit", table, "--device", "cuda")
     assert "--device cuda needs PyTorch, which is not installed. Install isinglass[gpu]." in message
 
 
-def test_the_processor_is_a_device_and_options_set_no_environment_variable(table, monkeypatch):
+def test_the_processor_is_a_device(table):
     plain = run("fit", table, "--alpha", "0.1").stdout
-    monkeypatch.setenv("ISINGLASS_DEVICE", "cuda:99")
     assert run("fit", table, "--alpha", "0.1", "--device", "cpu").stdout == plain
-    assert os.environ["ISINGLASS_DEVICE"] == "cuda:99"
 
 
 def test_a_device_is_for_joint_fits(table):

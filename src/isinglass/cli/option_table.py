@@ -84,7 +84,7 @@ SECTIONS = {
             str,
             "joint: where to fit, cpu or a GPU such as cuda.",
             metavar="NAME",
-            otherwise="ISINGLASS_DEVICE, else cpu",
+            otherwise="cpu",
         ),
         Option(
             "--max-time",

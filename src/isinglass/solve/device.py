@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
 
     from isinglass.solve.device_rows import DeviceRows
 BYTES_PER_CELL = 19  # of a table there: codes 1, predictor 8, residual 8, digits 2
-
-
-def device_name(device: str | None = None) -> str:
-    """Return ``device``, or what the environment says."""
-    return device or os.environ.get("ISINGLASS_DEVICE") or "cpu"
 
 
 def has_package(name: str) -> bool:

@@ -26,7 +26,7 @@ from isinglass.pairs import all_pairs
 from isinglass.penalties import check_penalty_weights, condition_on_covariates, penalty_matrix, refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
-from isinglass.solve.device import device_name, find_device, rows_on
+from isinglass.solve.device import find_device, rows_on
 from isinglass.solve.limits import split_sparse
 from isinglass.solve.reduction import Reduction, as_solution, refuse_free
 from isinglass.variables import Variables
@@ -88,7 +88,7 @@ def ising_path(
         else the available cores. The result does not depend on it.
     device : str, optional
         Where the table is: "cpu", or a graphics processor such as "cuda" or "cuda:1" (needs isinglass[gpu]); default
-        the environment's ISINGLASS_DEVICE, else "cpu". Edges are the same, couplings to tolerance.
+        "cpu". Edges are the same, couplings to tolerance.
     callback : callable, optional
         Called with each Solution as it is found. If it returns False, the path ends there.
     start : Solution, or sequence of one per alpha, optional
@@ -115,7 +115,7 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    where = device_name(device)
+    where = device or "cpu"
     parts = split_sparse(X, sample_weight) if kinds is scores is None and where == "cpu" else None
     table = as_table(X, sample_weight, kinds=kinds, scores=scores) if parts is None else parts
     if not table.variables.is_binary:
@@ -144,9 +144,8 @@ def alpha_max(
 ) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind and width."""
     table = as_table(X, sample_weight)
-    where = device_name() if table.variables.is_binary else "cpu"
     with suppress_warnings(ConstantColumnWarning):
-        return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, MAX_STEPS)
+        return JointProblem.of(table, penalty_weights, None, "cpu").fit_null(1e-7, MAX_STEPS)
 
 
 def solve_near(
