@@ -1,29 +1,15 @@
-"""Files appear whole or not at all, and what killed processes left is removed; nothing else is."""
+"""Files appear whole or not at all."""
 
 import io
 import os
-import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
 from isinglass import atomic
-from isinglass.atomic import remove_abandoned, replacing, temporary_directory, write_lines
+from isinglass.atomic import replacing, temporary_directory, write_lines
 from isinglass.errors import DataError
-
-LEFT_FILE, LEFT_FOLDER = ".isinglass-0123456789abcdef.tmp", ".isinglass-fedcba9876543210.part"
-
-
-@pytest.fixture(autouse=True)
-def _forget_folders(monkeypatch):
-    monkeypatch.setattr(atomic, "_seen", set())
-
-
-def grow_old(*paths):
-    for path in paths:
-        os.utime(path, (time.time() - 3600,) * 2, follow_symlinks=False)
 
 
 def write_and_interrupt(file):
@@ -42,46 +28,6 @@ def test_file_appears_whole_or_not_at_all(tmp_path):
         file.write(b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["figure.png"]
     assert target.read_text() == "new"
-
-
-def test_fault_08_temporaries_of_a_killed_process_are_removed(tmp_path):
-    code = (
-        "import os, sys, pathlib, signal\nfrom isinglass.atomic import replacing, temporary_directory\n"
-        "folder = pathlib.Path(sys.argv[1])\n"
-        "with temporary_directory(folder) as here, replacing(folder / 'a') as file:\n"
-        "    (here / 'b').write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == -9
-    left = list(tmp_path.iterdir())
-    assert len(left) == 2
-    remove_abandoned(tmp_path)
-    assert sorted(tmp_path.iterdir()) == sorted(left)  # they may be a moment old
-    grow_old(*left)
-    atomic._seen.clear()
-    with replacing(tmp_path / "c") as file:
-        file.write(b"")
-    assert [path.name for path in tmp_path.iterdir()] == ["c"]
-
-
-def test_temporaries_in_use_and_foreign_files_stay(tmp_path):
-    (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "file").write_text("kept")
-    names = [".isinglass-0123456789abcdef.tmpx", ".isinglass-0123.tmp", "isinglass-0123456789abcdef.tmp"]
-    for name in names:
-        (tmp_path / name).write_text("kept")
-    (tmp_path / LEFT_FOLDER).symlink_to(tmp_path / "precious", target_is_directory=True)
-    (tmp_path / LEFT_FILE).symlink_to(tmp_path / "precious" / "file")
-    os.mkfifo(tmp_path / LEFT_FILE.replace("0", "1"))
-    with temporary_directory(tmp_path) as here, replacing(tmp_path / "target") as file:
-        (here / "part").write_text("in use")
-        grow_old(*tmp_path.iterdir())
-        atomic._seen.clear()
-        remove_abandoned(tmp_path)
-        assert (here / "part").exists()
-        file.write(b"whole")
-    kept = {"precious", "target", LEFT_FOLDER, LEFT_FILE, LEFT_FILE.replace("0", "1"), *names}
-    assert {path.name for path in tmp_path.iterdir()} == kept
-    assert (tmp_path / "precious" / "file").read_text() == "kept"
 
 
 def test_errors_name_what_the_user_chose(tmp_path):

@@ -1,8 +1,7 @@
-"""Files that appear complete or not at all, and temporary files that are always removed.
+"""Files that appear complete or not at all, and temporary files that are removed.
 
-A temporary file or folder has a name that cannot be guessed, is never opened through a link, and is locked by the
-process that fills it. The lock ends with the process, so the next run that writes into the same folder recognizes what
-a killed process has left, and removes it.
+A temporary file or folder has a name that cannot be guessed and is never opened through a link. What a process that was
+killed leaves is hidden, and is called .isinglass-*.tmp or .isinglass-*.part.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import secrets
 import shutil
 import stat
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from os import PathLike
@@ -22,13 +20,9 @@ from pathlib import Path
 from typing import IO, Protocol, TypeAlias, runtime_checkable
 
 from isinglass.errors import DataError
-from isinglass.machine.locks import HAS_LOCKS, lock, locked
+from isinglass.machine.locks import locked
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
-_YOUNG_SECONDS = 60.0 if HAS_LOCKS else 86400.0
-"""A temporary without a lock is left alone for this time: it may have been made a moment ago, or elsewhere."""
-
-_seen: set[Path] = set()
 
 
 @runtime_checkable
@@ -88,7 +82,6 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     """
     with _temporary(target.parent, "tmp") as temporary, temporary.open("xb") as file:
         try:
-            lock(file.fileno(), wait=False)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -118,8 +111,7 @@ def temporary_directory(folder: Path) -> Iterator[Path]:
     with _temporary(folder, "part") as place:
         place.mkdir(mode=0o700)
         try:
-            with folder_lock(place):
-                yield place
+            yield place
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
@@ -127,7 +119,6 @@ def temporary_directory(folder: Path) -> Iterator[Path]:
 @contextmanager
 def _temporary(folder: Path, kind: str) -> Iterator[Path]:
     """Yield a name that cannot be guessed; errors name the folder instead."""
-    remove_abandoned(folder)
     place = folder / f".isinglass-{secrets.token_hex(8)}.{kind}"
     try:
         yield place
@@ -140,35 +131,9 @@ def _temporary(folder: Path, kind: str) -> Iterator[Path]:
 
 def folder_lock(folder: Path) -> AbstractContextManager[None]:
     """Wait until no other process or thread holds the lock of a folder, and hold it inside the block."""
-    return locked(folder.resolve(), wait=True)
+    return locked(folder.resolve())
 
 
 def holds_only_temporaries(folder: Path) -> bool:
     """Whether a folder is empty but for temporary files: a process may have been killed while it wrote the first."""
     return all(_TEMPORARY.fullmatch(entry.name) for entry in folder.iterdir())
-
-
-def remove_abandoned(folder: Path) -> None:
-    """Remove the temporaries that killed processes left in a folder; each folder is looked at once per process."""
-    place = folder.absolute()
-    if place in _seen:
-        return
-    _seen.add(place)
-    with suppress(OSError), os.scandir(place) as entries:
-        for entry in list(entries):
-            if _TEMPORARY.fullmatch(entry.name):
-                with suppress(OSError):
-                    _remove_if_abandoned(entry)
-
-
-def _remove_if_abandoned(entry: os.DirEntry[str]) -> None:
-    is_folder = entry.is_dir(follow_symlinks=False)
-    if not (is_folder or entry.is_file(follow_symlinks=False)):
-        return
-    if time.time() - entry.stat(follow_symlinks=False).st_mtime < _YOUNG_SECONDS:
-        return
-    with locked(entry.path, wait=False):  # an error if its maker is alive
-        if is_folder:
-            shutil.rmtree(entry.path)
-        else:
-            Path(entry.path).unlink()

@@ -15,24 +15,18 @@ except ImportError:  # Windows
 HAS_LOCKS = fcntl is not None
 
 
-def lock(handle: int, *, wait: bool) -> None:
-    """Lock an open file or folder until it is closed; without ``wait``, an OSError if another process holds the lock.
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Wait for the lock of a file or folder, which is not a link, and hold it inside the block.
 
     Does nothing on a system without file locks.
     """
-    if HAS_LOCKS:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-
-
-@contextmanager
-def locked(path: str | Path, *, wait: bool) -> Iterator[None]:
-    """Hold the lock of a file or folder, which is not a link, inside the block."""
     if not HAS_LOCKS:
         yield
         return
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        lock(handle, wait=wait)
+        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from isinglass.arrays import AnyArray, Arrays
-from isinglass.atomic import folder_lock, holds_only_temporaries, open_plain, remove_abandoned, replacing
+from isinglass.atomic import folder_lock, holds_only_temporaries, open_plain, replacing
 from isinglass.errors import ArgumentError, DataError
 from isinglass.json_text import json_text
 from isinglass.select.settings import Settings, identify
@@ -57,7 +57,6 @@ class Checkpoint:
             raise DataError(f"A checkpoint is a folder, and {str(self.path)!r} is a file. Choose another name.")
         self.path.mkdir(exist_ok=True)
         with folder_lock(self.path):
-            remove_abandoned(self.path)
             if holds_only_temporaries(self.path):
                 record = {"kind": KIND, "version": VERSION, "fingerprint": self.fingerprint}
                 with replacing(self.path / RECORD) as file:
