@@ -53,7 +53,7 @@ EDGE = set(LAYERS[-2])
 HEAVY = {"matplotlib", "networkx", "pandas", "rich", "click"}
 EAGER = {"cli", "show"}  # the rooms that may load a heavy package as soon as they are imported
 # Below the edge, inside a function only: the progress bar of long runs, and frames.
-ON_DEMAND = {("select", "rich"), ("data", "pandas"), ("storage", "pandas")}
+ON_DEMAND = {("select", "rich"), ("data", "pandas")}
 PUBLIC_MODULES = ("exact", "layout", "metrics", "objective", "plot", "report", "select", "simulate")
 REPLACING = {"replace", "set_params"}  # of settings and estimators: by their names
 VAGUE = {"utils", "helpers", "common", "misc"}

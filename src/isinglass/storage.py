@@ -150,8 +150,8 @@ class _Writing:
     """The tree of a record as JSON, and the arrays that were taken out of it.
 
     An object of JSON has one key, which says what it is: a float that JSON lacks, a tuple, a tuple of equal entries, a
-    mapping, an array, a tuple of arrays of one type, a sparse matrix, an interval, a part that is stored once, or a
-    record by the name of its class.
+    mapping, an array, a tuple of arrays of one type, a sparse matrix, a part that is stored once, or a record by the
+    name of its class.
     """
 
     def __init__(self) -> None:
@@ -184,9 +184,6 @@ class _Writing:
         if hasattr(value, "indptr"):
             layout, shape, *parts = attrgetter("format", "shape", "data", "indices", "indptr")(value)
             return {"sparse": [layout, list(shape), *(self.tree(part, where) for part in parts)]}
-        if type(value).__name__ == "Interval":  # of pandas, as its function cut makes them
-            left, right, closed = attrgetter("left", "right", "closed")(value)
-            return {"interval": [self.tree(left, where), self.tree(right, where), closed]}
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
     def _take(self, array: AnyArray, where: str) -> str:
@@ -338,10 +335,6 @@ class _Reading:
             return self._many(*content)
         if kind == "sparse":
             return self._sparse(*content)
-        if kind == "interval":
-            from pandas import Interval  # type: ignore[import-untyped]
-
-            return Interval(self.value(content[0]), self.value(content[1]), content[2])
         return self._record(kind, content)
 
     def _next(self, name: str, shape: tuple[int, ...]) -> AnyArray:
