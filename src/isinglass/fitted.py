@@ -89,16 +89,13 @@ class FittedNetwork:
             return score_rows(table, record.network, record.occurs)
         return table.each(_score_part, record.network)
 
-    def log_partition(self) -> LogPartition:
-        """Return log Z of the network with its error, computed once; `isinglass.metrics.log_partition` has options."""
-        return self._record.network.log_partition()
-
     def log_likelihood(
         self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
     ) -> float:
         """Return the mean log P(x) of whole rows, in nats, the larger the better: the joint likelihood.
 
-        It needs log Z, which `log_partition` computes exactly or by sampling, once per network unless it is given.
+        It needs log Z, which `isinglass.metrics.log_partition` computes exactly or by sampling; by default with its
+        defaults, once per network.
         `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z. Here, in
         `predict_proba` and in `score` a category that does not occur in the table of the fit has about the
         probability that half a row gives it (a nominal one at most that), so that rows that have it get a finite value;

@@ -14,7 +14,7 @@ from isinglass.evaluate.agreement import (
 )
 from isinglass.evaluate.centrality import Centrality, centrality, communities
 from isinglass.evaluate.checking import check_model
-from isinglass.evaluate.likelihood import LogPartition, log_likelihood, log_partition
+from isinglass.evaluate.likelihood import LogPartition, log_partition
 from isinglass.evaluate.model_check import Comparison, ModelCheck
 from isinglass.evaluate.nodes import NodeTable, node_table
 
@@ -30,7 +30,6 @@ __all__ = [
     "check_model",
     "communities",
     "edge_confusion",
-    "log_likelihood",
     "log_partition",
     "node_table",
     "relative_difference",

@@ -1,10 +1,9 @@
 """The joint likelihood: variable elimination against enumeration, sampling against variable elimination."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from isinglass import IsingNetwork, Network, Variables, as_table, exact, load, metrics, simulate
+from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
 from isinglass.errors import DataError, LimitError, MixingWarning
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
 from isinglass.simulate.annealing import _bennett, _BinaryChains
@@ -149,22 +148,12 @@ def test_likelihood_of_networks_fits_and_files(tmp_path):
     logs = np.log(exact.state_probabilities(net.network_)[test @ (1 << np.arange(5))])
     assert found == pytest.approx(logs.mean(), rel=1e-10)
     net.fit_.save(tmp_path / "model.npz")
-    assert metrics.log_likelihood(test, net.network_) == pytest.approx(found, rel=1e-12)
     for other in (net.fit_, load(tmp_path / "model.npz")):
         assert other.log_likelihood(test) == pytest.approx(found, rel=1e-12)
-        assert other.log_partition() == net.log_partition()
     weight = np.arange(200.0)
     expected = np.average(logs, weights=weight)
     assert net.log_likelihood(test, weight) == pytest.approx(expected, rel=1e-10)
-    assert metrics.log_likelihood(test, net, weight) == pytest.approx(expected, rel=1e-10)
     assert net.log_likelihood([test[:100], test[100:]]) == pytest.approx(found, rel=1e-10)  # in parts
-
-
-def test_a_fit_reads_the_values_of_its_table():
-    rng = np.random.default_rng(0)
-    L = np.clip(np.round(rng.normal(size=(300, 1)) + rng.normal(size=(300, 4)) + 1.5), 0, 3).astype(int)
-    net = IsingNetwork(kinds="ordinal", reverse=[2]).fit(L)
-    assert metrics.log_likelihood(L, net) == pytest.approx(net.log_likelihood(L), rel=1e-12)
 
 
 def test_what_is_refused():
@@ -176,19 +165,3 @@ def test_what_is_refused():
     net = IsingNetwork(missing="impute").fit(simulate.exact_sample(simulate.chain_network(5), 50, random_state=0))
     with pytest.raises(DataError, match="no missing cells"):
         net.log_likelihood(holes)
-
-
-def test_the_weights_of_a_table_count():
-    network = Network.from_couplings([[0, 1.0], [1.0, 0]], [0.2, -0.4])
-    X, weight = [[0, 0], [1, 0], [1, 1]], [3, 1, 2]
-    repeated = np.repeat(np.array(X), weight, axis=0)
-    expected = pytest.approx(metrics.log_likelihood(repeated, network), rel=1e-12)
-    assert metrics.log_likelihood(as_table(X, sample_weight=weight), network) == expected
-    assert metrics.log_likelihood(X, network, weight) == expected
-
-
-def test_a_column_called_sample_weight_is_no_weight():
-    network = Network.from_couplings([[0, 1.0], [1.0, 0]], [0.2, -0.4], ["a", "b"])
-    frame = pd.DataFrame({"a": [0, 1, 1], "b": [0, 0, 1], "sample_weight": [3, 1, 2]})
-    expected = pytest.approx(metrics.log_likelihood(frame[["a", "b"]], network), rel=1e-12)
-    assert metrics.log_likelihood(frame, network) == expected

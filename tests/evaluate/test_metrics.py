@@ -16,7 +16,6 @@ from isinglass.metrics import (
     EdgeConfusion,
     check_model,
     edge_confusion,
-    log_likelihood,
     node_table,
     relative_difference,
     roc_curve,
@@ -344,7 +343,7 @@ def test_a_frame_is_read_as_that_of_the_fit():
     for fitted in (net, net.fit_):
         np.testing.assert_array_equal(node_table(frame, fitted).accuracy, expected.accuracy)
     few, network = frame.clip(upper=4), net.network_
-    for measure in (log_likelihood, node_table, check_model, lambda X, _: refit(X, net.fit_.solution)):
+    for measure in (node_table, check_model, lambda X, _: refit(X, net.fit_.solution)):
         measure(few, network)
         with pytest.raises(
             DataError, match="an array may hold the values of column 'a', 1, 2, 3, 4, 5, or the numbers"

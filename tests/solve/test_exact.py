@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from isinglass import IsingLasso, metrics
+from isinglass import IsingLasso
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError
 from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
@@ -88,18 +88,12 @@ def test_conditionals_follow_from_the_joint_probabilities(seed):
             assert row[s] == pytest.approx(one / (one + zero), rel=1e-9)
 
 
-def test_log_likelihood_is_the_weighted_mean_over_rows():
+def test_the_log_probability_of_a_row_is_minus_its_energy_minus_log_z():
     model = random_model(1, p=4)
     X = exact_sample(model, 5, random_state=0)
     rows = -model.energy(X) - log_partition(model)
     probabilities = dict(zip(states(4), state_probabilities(model), strict=True))
     np.testing.assert_allclose(rows, [math.log(probabilities[tuple(x)]) for x in X.tolist()], rtol=1e-10)
-    assert metrics.log_likelihood(X, model) == pytest.approx(rows.mean())
-    weight = [3, 0, 1, 0, 2]
-    repeated = np.repeat(X, weight, axis=0)
-    assert metrics.log_likelihood(X, model, weight) == pytest.approx(metrics.log_likelihood(repeated, model))
-    with pytest.raises(DataError, match="only weights of zero"):
-        metrics.log_likelihood(X, model, np.zeros(5))
 
 
 def test_enumeration_takes_whatever_has_a_network():

@@ -1,17 +1,15 @@
-"""The joint likelihood of rows: the partition function, exact where possible, else sampled with bounds; entropy."""
+"""The partition function of a network, exact where possible, else sampled with bounds; entropy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, check_count, check_positive, spawn_seeds
-from isinglass.data import TableLike, check_sample_weight
 from isinglass.errors import ArgumentError, DataError, LimitError, MixingWarning, setting, warn
 from isinglass.evaluate.elimination import MAX_STATES, eliminate, elimination_order
-from isinglass.network import Network, NetworkLike, as_network, read_for
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.simulate.annealing import anneal
 
 METHODS = ("auto", "exact", "annealed")
@@ -129,32 +127,3 @@ def _sample(
         )
     bounds = found.lower, found.upper, found.energy, found.energy_error
     return LogPartition(found.value, error, "annealed", *bounds, n_sweeps)
-
-
-def log_likelihood(
-    X: TableLike,
-    network: NetworkLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    partition: LogPartition | None = None,
-) -> float:
-    """Return the mean log P(x) per row, in nats; for columns with categories, P is the probability of the categories.
-
-    ``X`` is a table of the columns of the network: rows of 0 and 1, or of categories that are 0, 1, 2, …, a frame whose
-    columns are found by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the fit.
-    ``sample_weight`` is by default that of a `Table`, if it has one. ``partition`` is what `log_partition` returned; by
-    default its default, which a network computes once.
-
-    Examples
-    --------
-    >>> network = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
-    >>> round(log_likelihood([[1, 0], [1, 1]], network), 6)  # log 0.375
-    -0.980829
-    """
-    whole = as_network(network)
-    table = read_for(network, X)
-    energies = whole.energy(table)
-    if sample_weight is None:
-        sample_weight = table.sample_weight
-    known = whole.log_partition() if partition is None else partition
-    return -float(np.average(energies, weights=check_sample_weight(sample_weight, len(energies)))) - known.value
