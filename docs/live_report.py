@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isinglass import Method, Run, StARS, as_table, ising_path
+from isinglass import as_table, ising_path
 from isinglass.datasets import load_senate109
 from isinglass.show.report import write_report
 
@@ -22,12 +22,10 @@ def write_senate(file: Path) -> None:
         path[selected],
         file,
         path=path,
-        stability=Method(selector=StARS(path.alphas)).choose(votes, run=Run(progress=False)).stability,
         X=votes,
         groups=[PARTIES[party] for party in senate.parties],
         group_colors={"Republican": "red", "Democrat": "blue", "Independent": "green"},
         title="Who votes with whom: the U.S. Senate in 2006",
-        notes="279 roll calls of the 109th Congress, second session. A senator who did not vote counts as nay.",
         settings={"method": "joint pseudo-likelihood", "tol": path.tol, "missing votes": "counted as nay"},
         command="python docs/make_screenshots.py",
     )

@@ -128,8 +128,6 @@ def test_written_to_a_file(found, tmp_path):
 def test_bad_arguments(found):
     with pytest.raises(DataError, match="must be a GroupComparison"):
         build_comparison(found.networks[0])
-    with pytest.raises(DataError, match=r"positions must be finite and of shape \(5, 2\)"):
-        build_comparison(found, positions=[[0, 1]])
 
 
 def test_the_report_has_wording_methods_and_citation():

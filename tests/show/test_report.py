@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 import numpy as np
 import pandas as pd
 import pytest
-from choices import isingfit, stars
+from choices import isingfit
 from hypothesis import given
 from hypothesis import strategies as st
 from networks import make_network, make_table
@@ -26,6 +26,7 @@ from isinglass import (
     Network,
     Path,
     Solution,
+    StARS,
     as_table,
     bootstrap,
     ising_path,
@@ -95,13 +96,6 @@ def path(table):
     return ising_path(table, 12)
 
 
-@pytest.fixture(scope="module")
-def stability(table):
-    found = stars(table, alphas=12, n_subsamples=4, threshold=0.1, random_state=0)
-    assert 0 < found.index < 11
-    return found
-
-
 # ------------------------------------------------------------------------------------------- one file
 
 
@@ -144,15 +138,12 @@ def test_equal_arguments_give_equal_pages(path, table):
 def test_labels_and_texts_come_back_as_they_were(names, text):
     p = len(names)
     model = Network.from_couplings(np.ones((p, p)) - np.eye(p), np.zeros(p), names)
-    page = build_report(
-        model, groups=names, title=text, notes=[text], settings={text: text}, command=text, wording=names
-    )
+    page = build_report(model, groups=names, title=text, settings={text: text}, command=text, wording=names)
     reader, data = Reader(page), data_of(page)
     assert [tag for tag, _ in reader.elements].count("script") == 2
     assert data["nodes"]["names"] == names
     assert [group["name"] for group in data["groups"]] == names
     assert data["title"] == data["command"] == text
-    assert data["notes"] == [text]
     assert data["settings"] == {text: text}
     assert {"label": "wording", "values": names} in data["nodes"]["columns"]
     json_text = reader.texts["script", "report-data"]
@@ -441,9 +432,10 @@ def read_columns(*arguments, **options):
     return data_of(build_report(*arguments, **options))["nodes"]["columns"]
 
 
-def test_curves(stability, table):
-    path = ising_path(table, stability.alphas)
-    data = data_of(build_report(path[stability.index], path=path, stability=stability))
+def test_curves(table):
+    found = Method(selector=StARS(alphas=12, n_subsamples=4, threshold=0.1, random_state=0)).fit(table)
+    stability = found.selection.stability
+    data = data_of(build_report(found))
     curve = data["curve"]
     assert curve["alphas"] == stability.alphas.tolist()
     assert curve["threshold"] == stability.threshold
@@ -457,13 +449,6 @@ def test_curves(stability, table):
         curve = data_of(build_report(estimator))["curve"]
         assert (curve["kind"], curve["values"]) == (kind, evidence.values.tolist())
         assert ("errors" in curve) == (kind == "score")
-
-
-def test_shares_at_another_alpha_say_so(stability, table):
-    between = ising_path(table, [float(np.sqrt(stability.alphas[1] * stability.alphas[2]))])[0]
-    labels = [column["label"] for column in data_of(build_report(between, stability=stability))["edge_columns"]]
-    assert len(labels) == 1
-    assert re.fullmatch(r"in subsamples at α = [0-9.e-]+", labels[0])
 
 
 # ------------------------------------------------------------------------------------------- what may not

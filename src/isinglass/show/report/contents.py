@@ -24,7 +24,7 @@ from isinglass.pairs import pairs_of
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
-from isinglass.show.report.subject import SAME_ALPHA, Subject
+from isinglass.show.report.subject import Subject
 
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
@@ -35,7 +35,9 @@ COUNTED = {"names", "name", "degree", "strength", "expected_influence"}
 
 def read_curve(subject: Subject) -> JsonObject | None:
     """Return the curve that the penalty was chosen from, if there is one."""
-    stability, evidence = subject.stability, None if subject.fit is None else subject.fit.selection.evidence
+    if subject.fit is None:
+        return None
+    stability, evidence = subject.fit.selection.stability, subject.fit.selection.evidence
     if stability is not None:
         told = ("alphas", "monotone", "threshold", "n_subsamples", "subsample_size")
         line = {name: getattr(stability, name) for name in told}
@@ -190,20 +192,14 @@ def list_pairs(subject: Subject) -> JsonObject:
 
 def list_edge_columns(subject: Subject, further: Mapping[str, Mapping[tuple[int, int], object]]) -> list[JsonObject]:
     """Return further columns of the edge table, in the order of the stored pairs."""
-    shown, stability = subject.shown, subject.stability
+    shown, stability = subject.shown, None if subject.fit is None else subject.fit.selection.stability
     if not len(subject.stored):
         return []
     s, t = pairs_of(subject.stored, shown.network.n_features).T
     pairs = list(zip(s.tolist(), t.tolist(), strict=True))
     columns: list[tuple[Any, ...]] = []
     if stability is not None:
-        # At the nearest alpha of the subsamples.
-        known = stability.alphas[: len(stability.edge_frequencies)]
-        nearest = int(np.abs(known - (shown.alpha if np.isfinite(shown.alpha) else stability.alpha)).argmin())
-        at = f"{known[nearest]:.4g}"
-        same = np.isclose(known[nearest], shown.alpha, rtol=SAME_ALPHA, atol=0.0)
-        words = ("in subsamples", "stability") if same else (f"in subsamples at α = {at}", f"stability_at_alpha_{at}")
-        columns.append((*words, np.asarray(stability.edge_frequencies[nearest][s, t]).ravel()))
+        columns.append(("in subsamples", "stability", stability.frequencies()[s, t]))
     network = shown.network
     if len(set(network.kinds)) > 1:
         columns.append(("kinds", "kinds", [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]))

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from isinglass.arrays import Arrays, FloatArray
 from isinglass.atomic import Target
 from isinglass.errors import ArgumentError, plural
-from isinglass.export.attributes import check_positions
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.select.group_comparison_result import GroupComparison
@@ -30,9 +28,7 @@ def write_comparison(
     filename: Target,
     *,
     title: str = "Comparison of groups",
-    notes: str | Iterable[str] = (),
     wording: NodeValues | None = None,
-    positions: ArrayLike | None = None,
 ) -> None:
     """Write a self-contained HTML page about a comparison of groups.
 
@@ -44,12 +40,8 @@ def write_comparison(
         Where the page goes; "-" is the standard output. A file appears when it is complete.
     title : str
         Heading.
-    notes : str or iterable of str, default ()
-        Paragraphs below the heading.
     wording : mapping, sequence or pandas Series, optional
         The wording of the items behind the nodes, by name or in order; default that of the file, if it had some.
-    positions : array-like of shape (n_features, 2), optional
-        Where the nodes lie; by default a layout of all networks together.
 
     Examples
     --------
@@ -67,8 +59,7 @@ def write_comparison(
     wording = result.networks[0].variables.wording if wording is None else wording
     texts = [None] * len(result.names) if wording is None else by_node(wording, result.names, "wording")
     said = {name: str(text) for name, text in zip(result.names, texts, strict=True) if text}
-    xy = shared_layout(result.networks) if positions is None else check_positions(positions, len(result.names))
-    shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)
+    xy = shared_layout(result.networks)
     n_edges, draft = len(result.edge_index), describe_comparison(result)
     compared = result.pairs()
     differences = [result.difference(*pair) for pair in zip(compared["first"], compared["second"], strict=True)]
@@ -78,7 +69,6 @@ def write_comparison(
         left_out += "; where a column has no order, the coupling is the norm of a table"
         left_out += ", and the difference is the norm of the difference of the tables"
     parts = {
-        "NOTES": "".join(f"<p>{html.escape(str(note))}</p>" for note in shown_notes),
         "FIGURES": _figures(result),
         "NETWORKS": _networks(result, xy, said, widest),
         "DIFFERENCE": _differences(result, differences, xy, said, widest),

@@ -22,7 +22,6 @@ from isinglass.names import NodeValues
 from isinglass.network import NetworkLike
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.selection_records import Stability
 from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
 from isinglass.show.report.methods import describe_fit
@@ -46,12 +45,10 @@ def write_report(
     *,
     X: TableLike | None = None,
     path: Path | None = None,
-    stability: Stability | None = None,
     bootstrap: Bootstrap | Iterable[Bootstrap] = (),
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
     title: str = "Network",
-    notes: str | Iterable[str] = (),
     settings: Mapping[str, object] | None = None,
     command: str | None = None,
     wording: NodeValues | None = None,
@@ -63,15 +60,13 @@ def write_report(
     Parameters
     ----------
     result : Network, Solution, Fit or fitted estimator
-        The network. The path, certificate, stability and settings of a fit are shown unless given below.
+        The network. The certificate and stability of a fit are shown, and its path and settings unless given below.
     filename : str, path or text stream
         Where the page goes; "-" is the standard output. A file appears when it is complete.
     X : table, optional
         The table of the fit, for the predictability of nodes and the counts of categories.
     path : Path, optional
         The networks along the slider. A Solution whose alpha is not on it is inserted.
-    stability : Stability, optional
-        What StARS found, for the instability curve and a column of the edge table; default that of the fit.
     bootstrap : Bootstrap or iterable of them, optional
         Resamples of the same table, which the methods text then mentions. Those of kind "rows" add intervals to the
         tables of edges and nodes, and of those of kind "case-drop" the CS-coefficients are shown.
@@ -81,8 +76,6 @@ def write_report(
         Colors of groups, ``"#rrggbb"`` or a name such as ``"blue"``; default a color-blind-safe palette.
     title : str, default "Network"
         Heading.
-    notes : str or iterable of str, default ()
-        Paragraphs below the heading.
     settings : mapping, optional
         What the network was made with, shown as a table.
     command : str, optional
@@ -104,7 +97,7 @@ def write_report(
     >>> page.getvalue()[:15], "umbrella" in page.getvalue()
     ('<!DOCTYPE html>', True)
     """
-    whole = Subject.of(result, X, path, stability, check_count("max_edges", max_edges))
+    whole = Subject.of(result, X, path, check_count("max_edges", max_edges))
     measured = {} if whole.table is None else dict(node_table(whole.table, whole.predicting).columns)
     subject = whole.without_covariates()  # what is drawn and counted
     resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
@@ -121,7 +114,6 @@ def write_report(
     of_nodes = [-1 if member is None else numbers[member] for member in members]
     data = {  # what the page's script reads
         "title": str(title),
-        "notes": [notes] if isinstance(notes, str) else [str(note) for note in notes],
         "n_rows": None if rows is None else rows.n_observations,
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
         "nodes": contents.list_nodes(subject, of_nodes, nodes, random_state),

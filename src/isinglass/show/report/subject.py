@@ -16,7 +16,6 @@ from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for
 from isinglass.results import Path, Solution, solution_of
-from isinglass.selection_records import Stability
 from isinglass.simulate.completions import among
 from isinglass.table_summary import TableSummary
 
@@ -31,7 +30,6 @@ class Subject:
     fit: Fit | None
     solution: Solution | None
     path: Path | None
-    stability: Stability | None
     table: Table | None  # of the fit
     max_edges: int  # on the page
 
@@ -41,18 +39,16 @@ class Subject:
         result: NetworkLike,
         X: TableLike | None,
         path: Path | None,
-        stability: Stability | None,
         max_edges: int,
     ) -> Subject:
         """Return what a result knows, unless it is given."""
         fit, network = fit_of(result), as_network(result)
-        if fit is not None:
-            path = fit.selection.path if path is None else path
-            stability = fit.selection.stability if stability is None else stability
+        if fit is not None and path is None:
+            path = fit.selection.path
         table = None
         if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
             table = network.table(read_for(result, X)).without_holes()
-        return cls(network, fit, solution_of(result), path, stability, table, max_edges)
+        return cls(network, fit, solution_of(result), path, table, max_edges)
 
     def without_covariates(self) -> Subject:
         """Return the same of the variables that are modeled, which is what is drawn and counted."""
@@ -66,7 +62,6 @@ class Subject:
             fit=self.fit and self.fit.without_covariates(),
             solution=self.solution and self.solution.without_covariates(),
             path=None if self.path is None else self.path.without_covariates(),
-            stability=self.stability and self.stability.take(np.flatnonzero(kept)),
             table=None if self.table is None else self.table.take(kept),
         )
 

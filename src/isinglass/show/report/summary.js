@@ -5,7 +5,6 @@ const isCount = (label) => /^n[01][01]$/.test(label);
 
 /* The sizes, the penalty, and in one figure each what is proved and how far other samples were looked at. */
 function showLead() {
-  byId("notes").append(...DATA.notes.map((text) => make("p", { text })));
   const figures = [
     ["Nodes", N_NODES.toLocaleString("en"), ""],
     ...describeRows(),
@@ -83,7 +82,7 @@ function showSections() {
 
 function describeEdgeColumns() {
   const notes = [];
-  const shares = DATA.edge_columns.find(({ label }) => label.startsWith("in subsamples"));
+  const shares = DATA.edge_columns.find(({ label }) => label === "in subsamples");
   if (shares) {
     const kept = N_ALPHAS > 1 ? "; it does not follow the slider" : "";
     notes.push(`“${capitalize(shares.label)}” is the share of subsamples of the rows whose network has the edge${kept}.`);
