@@ -15,6 +15,7 @@ from isinglass.errors import (
     DataWarning,
     FewColumnsWarning,
     GridEndWarning,
+    listed,
     setting,
     suppress_warnings,
     warn,
@@ -105,3 +106,11 @@ def test_a_mention_may_hold_infinities():
 @pytest.mark.parametrize("value", ["b(", "[" * 10_000, "f()", "x"])
 def test_a_cell_that_looks_like_a_mention_is_shown(value):
     assert str(errors.DataError(f"got \x1fa\x1e{value}\x1ec\x1f.")) == "got c."
+
+
+def test_few_items_are_listed_and_the_others_counted():
+    assert [listed("ab"), listed("abcdefg"), listed("abc", 1, noun=" letters")] == [
+        "a, b",
+        "a, b, c, d, e and 2 more",
+        "a and 2 more letters",
+    ]

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.names import by_node, check_names, default_names
+from isinglass.names import by_node, check_names, default_names, name_ranges
 
 NAMES = ("tea", "milk", "rain")
 
@@ -58,3 +58,9 @@ def test_what_cannot_be_joined_is_refused(values, message):
 
 def test_default_names_exist_once():
     assert check_names(None, 3) is default_names(3)
+
+
+def test_three_neighbors_and_more_are_a_range():
+    keys = ["a", "b", 2, "d", "e", "f:g", "h", "i"]
+    assert name_ranges(keys, [0, 1, 2, 4, 5, 6, 7]) == ["a:#3", "e:i"]
+    assert name_ranges(keys, [0, 1, 3]) == ["a", "b", "d"]

@@ -247,23 +247,11 @@ def suppressed() -> tuple[type[IsinglassWarning], ...]:
 
 
 def listed(items: Sequence[object], most: int = 5, *, sep: str = ", ", noun: str = "") -> str:
-    """Return the first few of some items, and how many more there are.
-
-    Examples
-    --------
-    >>> listed(["a", "b"]), listed("abcdefg"), listed("abc", 1, noun=" letters")
-    ('a, b', 'a, b, c, d, e and 2 more', 'a and 2 more letters')
-    """
+    """Return the first few of some items, and how many more there are."""
     more = f" and {len(items) - most} more{noun}" if len(items) > most else ""
     return sep.join(map(str, items[:most])) + more
 
 
 def plural(number: int, thing: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> plural(1, "edge"), plural(0, "edge")
-    ('1 edge', '0 edges')
-    """
+    """Return a number and what it counts: "1 edge", "0 edges"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

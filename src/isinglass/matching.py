@@ -41,14 +41,6 @@ def match_categories(table: Variables, network: Variables) -> dict[int, Bytes]:
 
     Values come first: if all categories of a column are categories of the network, they are found there by their
     values. If none is, and those of one side are the numbers 0, 1, 2, …, these are codes. Everything else is refused.
-
-    Examples
-    --------
-    >>> network = Variables.of([("low", "mid", "high")], "ordinal")
-    >>> match_categories(Variables.of([("high", "low")], "ordinal"), network)
-    {0: array([2, 0], dtype=uint8)}
-    >>> match_categories(Variables.of([3], "ordinal"), network)
-    {}
     """
     check_width(table.n_features, network)
     if table.categories == network.categories:

@@ -20,12 +20,6 @@ def hole_patterns(gone: Mask, most: int) -> tuple[Mask, NDArray[np.intp], int]:
     """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
 
     At most ``most`` of them; the third value is how many there are.
-
-    Examples
-    --------
-    >>> patterns, counts, n_patterns = hole_patterns(np.array([[1, 0], [0, 0], [1, 0], [1, 1]], dtype=bool), 1)
-    >>> patterns.tolist(), counts.tolist(), n_patterns
-    ([[True, False]], [2], 2)
     """
     bits, counts = np.unique(np.packbits(gone, axis=1), axis=0, return_counts=True)
     order = np.argsort(-counts, kind="stable")

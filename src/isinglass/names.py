@@ -83,13 +83,7 @@ def find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> lis
 
 
 def name_ranges(keys: Sequence[str | int], places: Iterable[int]) -> list[str | int]:
-    """Return names or numbers of the columns at some places; three neighbors and more as a range.
-
-    Examples
-    --------
-    >>> name_ranges(["a", "b", 2, "d", "e", "f:g", "h", "i"], [0, 1, 2, 4, 5, 6, 7])
-    ['a:#3', 'e:i']
-    """
+    """Return names or numbers of the columns at some places; three neighbors and more as a range."""
     found: list[str | int] = []
     for _, run in groupby(enumerate(sorted(places)), lambda item: item[1] - item[0]):
         near = [keys[place] for _, place in run]

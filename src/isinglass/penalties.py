@@ -74,13 +74,7 @@ def penalty_matrix(sd: FloatArray, penalty_weights: Penalty, ranges: float | Flo
 
 
 def condition_on_covariates(omega: FloatArray, variables: Variables) -> FloatArray:
-    """Return penalty weights with pairs of two covariates forbidden, and pairs with one free.
-
-    Examples
-    --------
-    >>> condition_on_covariates(np.ones((3, 3)), Variables.binary(3).with_covariates([1, 2])).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, inf], [0.0, inf, 1.0]]
-    """
+    """Return penalty weights with pairs of two covariates forbidden, and pairs with one free."""
     given = ~variables.is_modeled
     omega = np.where(given[:, None] != given, 0.0, omega)
     omega[np.logical_and.outer(given, given) & ~np.eye(len(given), dtype=bool)] = np.inf

@@ -21,11 +21,6 @@ def find_separation(codes: ArrayLike, pairs: ArrayLike) -> tuple[int, int] | Non
     ``codes`` are the rows of 0 and 1 that occur, at least once each. Exact: the optimum is infinite if and only if some
     direction δ of fields and pairs has d_ns = (2x_ns−1)(δ_ss + Σ_t δ_st x_nt) ≥ 0 in every cell and > 0 in one, which a
     linear program decides, after cheap and sufficient tests. A pair with a constant column always separates.
-
-    Examples
-    --------
-    >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
-    (0, 1)
     """
     columns, index = np.asarray(codes, dtype=bool), np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
     for s, t in index:  # an empty cell of the pair's own 2×2 table

@@ -205,6 +205,7 @@ def test_a_name_keeps_what_says_the_format():
     assert plain_name("Data (final).CSV.gz") == "Data-final.CSV.gz"
     assert plain_name("nltcs.train.csv.gz") == "nltcs.train.csv.gz"
     assert plain_name("größe.sav") == "größe.sav"
+    assert [plain_name(name) for name in ("../../etc/passwd", "-o.csv", "..")] == ["passwd.txt", "o.csv", "table.txt"]
     assert len(plain_name("x" * 5000 + ".csv")) <= 90
 
 

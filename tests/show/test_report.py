@@ -22,11 +22,13 @@ from reports import build_report
 
 import isinglass
 from isinglass import (
+    Coding,
     Method,
     Network,
     Path,
     Solution,
     StARS,
+    Variables,
     as_table,
     bootstrap,
     ising_path,
@@ -591,3 +593,10 @@ def test_intervals_of_resamples_are_joined_by_name():
         expected = found.nodes()[name][::-1]
         assert len(set(expected)) > 1
         np.testing.assert_allclose(shown[f"bootstrap strength {name}"], expected, rtol=1e-3)
+
+
+def test_the_line_of_an_edge_is_what_the_network_expects():
+    steps = Variables.of([(10, 20, 30), 2], ["continuous", "binary"], scores=[(0.0, 1.0, 2.0), None])
+    network = Network([0.0, 0.0, 0.0], [[0, 1]], [np.log(2)], variables=steps)
+    found = contents.expected_along(network, 0, [np.full(3, 1 / 3), np.full(2, 1 / 2)], Coding.of(steps).columns)
+    assert found == pytest.approx([20, (10 + 2 * 20 + 4 * 30) / 7])  # odds of the three steps: 1:1:1, and 1:2:4

@@ -215,13 +215,7 @@ class Session:
 
 
 def plain_name(name: str) -> str:
-    """Return a name for a file of ours: letters, digits and a few marks of the name that it had, and its endings.
-
-    Examples
-    --------
-    >>> plain_name("../../etc/passwd"), plain_name("My survey (2).SAV"), plain_name("-o.csv"), plain_name("..")
-    ('passwd.txt', 'My-survey-2.SAV', 'o.csv', 'table.txt')
-    """
+    """Return a name for a file of ours: letters, digits and a few marks of the name that it had, and its endings."""
     last = re.split(r"[/\\]", name)[-1][-80:]
     stem, *endings = (re.sub(r"\W+", "-", part).strip("-_") for part in last.split("."))
     return ".".join([stem or "table", *(filter(None, endings) if any(endings) else ["txt"])])

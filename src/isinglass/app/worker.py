@@ -51,13 +51,7 @@ KINDS = {"ordinal": "ordered", "nominal": "unordered", "continuous": "number"}
 
 
 def name_control(mention: Setting) -> str | None:
-    """Return how a message mentions a control of the page; None for what the page has no control for.
-
-    Examples
-    --------
-    >>> name_control(Setting("missing", True, "drop", "")), name_control(Setting("drop", True, ["a", "b"], ""))
-    ('“Missing cells: leave out their rows”', 'untick a and b')
-    """
+    """Return how a message mentions a control of the page; None for what the page has no control for."""
     name, value = mention.name, mention.value
     columns = join_words([str(each) for each in value] if isinstance(value, list | tuple) else [str(value)])
     if name == "drop":

@@ -41,13 +41,6 @@ def category_probabilities(
     """Return P(x_s = k | the observed cells of the other columns), in the flat layout of the variables.
 
     A missing cell has one of the categories that are ``possible``, by default any.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
-    >>> gone = np.array([[True, False]])
-    >>> category_probabilities(np.array([[0, 1]]), gone, model)[1::2].round(3).tolist()
-    [[0.731], [0.731]]
     """
     if missing is None or not missing.any():
         return np.exp(network.log_conditionals(codes))

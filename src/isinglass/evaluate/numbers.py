@@ -66,12 +66,6 @@ def central_intervals(chance: Sequence[FloatArray], rules: Sequence[Rule], level
     The result has the shape (n_samples, n_features, 2), NaN in columns that hold no numbers. The probability below the
     interval is at most (1 - level) / 2, and so is that above, if the numbers of a step are distributed as in the table
     of the fit: the ends are numbers of that table, quartiles of a step.
-
-    Examples
-    --------
-    >>> age = Steps.around((0.0, 10.0, 20.0, 30.0), (0.0, 1.0, 2.0, 3.0))
-    >>> central_intervals([np.full((1, 4), 0.25)], [age], 0.5).tolist()
-    [[[5.0, 25.0]]]
     """
     ends = 0.5 + np.array([-0.5, 0.5]) * check_level(level)
     intervals = np.full((len(chance[0]), len(rules), 2), np.nan)
@@ -110,14 +104,6 @@ def conditional_variances(table: AnyTable, network: Network) -> FloatArray | Non
     NaN for variables that are not continuous, None if none is. For jointly normal columns this is 1 / K_ss of their
     precision matrix K. In a column with a long tail, few rows with a large variance would decide about an arithmetic
     mean. A variance is at least that of numbers within a step, a twelfth of its square.
-
-    Examples
-    --------
-    >>> from isinglass.data import as_table
-    >>> steps = Variables.of([3], "continuous", scores=[(0.0, 1.0, 2.0)])
-    >>> network = Network([0.0, 0.0], np.empty((0, 2), dtype=int), [], variables=steps)
-    >>> conditional_variances(network.table([[0], [2]]), network).round(4)  # (1 + 0 + 1) / 3
-    array([0.6667])
     """
     if not len(network.variables.continuous):
         return None

@@ -31,13 +31,7 @@ def xml_characters(text: str) -> str:
 
 
 def xml_ids(names: Sequence[str]) -> list[str]:
-    r"""Return different names as ids for XML: not empty, and with a number where they would become equal.
-
-    Examples
-    --------
-    >>> xml_ids(["a␇", "a\x07", "b\x07", ""])
-    ['a␇', 'a␇ (2)', 'b␇', '(no name)']
-    """
+    """Return different names as ids for XML: not empty, and with a number where they would become equal."""
     texts = {name: xml_characters(name) or "(no name)" for name in names}  # igraph refuses an empty id
     taken = {name for name, text in texts.items() if name == text}
     for name, text in texts.items():

@@ -46,18 +46,7 @@ def _handled(
 
 @contextmanager
 def defer_signals() -> Iterator[None]:
-    """Let a signal that arrives inside the block take effect at its end; Python handles signals in its main thread.
-
-    Examples
-    --------
-    >>> try:
-    ...     with defer_signals():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         done = True
-    ... except KeyboardInterrupt:
-    ...     done
-    True
-    """
+    """Let a signal that arrives inside the block take effect at its end; Python handles signals in its main thread."""
     deferred: list[int] = []
     try:
         with _handled(lambda number, frame: deferred.append(number)):
@@ -72,11 +61,6 @@ def call_interruptibly(work: Callable[[], Result]) -> Result:
 
     Python handles signals between its own instructions, and a library that computes for minutes holds them up. The call
     goes on in the background until it ends by itself or with the process.
-
-    Examples
-    --------
-    >>> call_interruptibly(lambda: 6 * 7)
-    42
     """
     if threading.current_thread() is not threading.main_thread():
         return work()

@@ -21,13 +21,6 @@ def alpha_grid(
     """Return the penalty strengths of a path, decreasing.
 
     ``at_zero`` is the only one where ``alpha_max`` is 0: then no alpha gives an edge.
-
-    Examples
-    --------
-    >>> alpha_grid(0.5, 3, alpha_min_ratio=0.01).round(6).tolist()
-    [0.5, 0.05, 0.005]
-    >>> alpha_grid(0.5, [0.1, 0.3], alpha_min_ratio=0.01).tolist()
-    [0.3, 0.1]
     """
     if not (math.isfinite(alpha_max) and alpha_max >= 0):
         raise ArgumentError("alpha_max", "must be finite and not negative", alpha_max)

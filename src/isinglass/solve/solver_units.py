@@ -224,13 +224,7 @@ class SolverUnits:
 
 
 def lagrange_weights(points: FloatArray, at: FloatArray) -> FloatArray:
-    """Return the weights of the values at some points in the polynomial through them, a row for each of ``at``.
-
-    Examples
-    --------
-    >>> lagrange_weights(np.array([[0.0, 1.0, 2.0]]), np.array([3.0])).tolist()
-    [[1.0, -3.0, 3.0]]
-    """
+    """Return the weights of the values at some points in the polynomial through them, a row for each of ``at``."""
     weights = np.ones_like(points)
     for i, j in itertools.permutations(range(points.shape[1]), 2):
         weights[:, i] *= (at - points[:, j]) / (points[:, i] - points[:, j])

@@ -255,15 +255,6 @@ def expected_along(
 
     All further neighbors, and covariates, add what they add on average, by the shares of their categories. Where both
     columns are continuous it is the second; None where none is. ``rules``: how the columns were read.
-
-    Examples
-    --------
-    >>> from isinglass import Coding, Variables
-    >>> steps = Variables.of([(10, 20, 30), 2], ["continuous", "binary"], scores=[(0.0, 1.0, 2.0), None])
-    >>> network = Network([0.0, 0.0, 0.0], [[0, 1]], [np.log(2)], variables=steps)
-    >>> rules = Coding.of(steps).columns
-    >>> expected_along(network, 0, [np.full(3, 1 / 3), np.full(2, 1 / 2)], rules).round(2)  # 1:1:1, and 1:2:4
-    array([20.  , 24.29])
     """
     variables, ends = network.variables, network.edge_index[edge].tolist()
     chosen = [s for s in ends[::-1] if s in variables.continuous]
