@@ -31,8 +31,8 @@ from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_s
 from isinglass.text_tables import Columns, text_table
 
 if TYPE_CHECKING:
+    from isinglass.evaluate.checking import ModelCheck
     from isinglass.evaluate.likelihood import LogPartition
-    from isinglass.evaluate.model_check import ModelCheck
     from isinglass.fit import Fit
     from isinglass.names import NodeValues
     from isinglass.select.bootstrap_result import Bootstrap

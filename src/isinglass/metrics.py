@@ -13,9 +13,8 @@ from isinglass.evaluate.agreement import (
     weight_correlation,
 )
 from isinglass.evaluate.centrality import Centrality, centrality, communities
-from isinglass.evaluate.checking import check_model
+from isinglass.evaluate.checking import Comparison, ModelCheck, check_model
 from isinglass.evaluate.likelihood import LogPartition, log_partition
-from isinglass.evaluate.model_check import Comparison, ModelCheck
 from isinglass.evaluate.nodes import NodeTable, node_table
 
 __all__ = [

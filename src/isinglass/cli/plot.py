@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from isinglass.data import Table
-    from isinglass.evaluate.model_check import ModelCheck
+    from isinglass.evaluate.checking import ModelCheck
     from isinglass.results import Path as SolutionPath
     from isinglass.select import Bootstrap
 

@@ -16,7 +16,7 @@ from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.agreement import RocCurve
-from isinglass.evaluate.model_check import ModelCheck
+from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of

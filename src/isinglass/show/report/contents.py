@@ -13,8 +13,7 @@ from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data.meaning.coding import Rule, Steps
 from isinglass.errors import DataError
 from isinglass.evaluate.centrality import further_measures
-from isinglass.evaluate.checking import check_model
-from isinglass.evaluate.model_check import ModelCheck
+from isinglass.evaluate.checking import ModelCheck, check_model
 from isinglass.export.attributes import plain_value
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject

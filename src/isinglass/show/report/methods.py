@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from isinglass.errors import plural
-from isinglass.evaluate.model_check import ModelCheck
+from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
