@@ -160,7 +160,7 @@ def quoted_facts():
     from isinglass.select.refit import NEARLY_FREE
     from isinglass.show.plot import arrange
     from isinglass.show.plot.rows import MOST_ROWS
-    from isinglass.simulate import mixing
+    from isinglass.simulate import gibbs
     from isinglass.solve import device, path
     from isinglass.solve.limits import LARGE, SPARSE_COLUMNS
     from isinglass.storage import default_limit
@@ -206,8 +206,8 @@ def quoted_facts():
     yield "report.md", f"at most {most.default} pairs"
     yield "estimators.md", f"the likelihood itself, up to {MAX_NODES} columns"
     yield "coming-from-r.md", f"the likelihood itself, up to {MAX_NODES} columns"
-    yield "simulation.md", f"Above {mixing.RHAT_LIMIT} there is a warning"
-    yield "simulation.md", f"Below {mixing.ESS_PER_CHAIN} per chain there is a warning"
+    yield "simulation.md", f"Above {gibbs.RHAT_LIMIT} there is a warning"
+    yield "simulation.md", f"Below {gibbs.ESS_PER_CHAIN} per chain there is a warning"
     limits, words = documents.Limits(), ", ".join(f"`{word}`" for word in ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN"))
     yield (
         "tables.md",
