@@ -55,7 +55,7 @@ def hidden_votes() -> dict[str, tuple[Table, Table]]:
     table = np.where(hidden, np.nan, test)
     net = fit(train)
     share = np.broadcast_to(smoothed_share(train), test.shape)
-    filled = net.impute(table, probabilities=True)
+    filled = net.fit_.predict_proba(table)
     return {"share of ones": (share[hidden], test[hidden]), "impute": (filled[hidden], test[hidden])}
 
 

@@ -20,7 +20,6 @@ from isinglass.evaluate.prediction import (
     cell_probabilities,
     fill_drawn,
     fill_most_probable,
-    fill_probabilities,
     label_cells,
     score_rows,
 )
@@ -181,7 +180,6 @@ class FittedNetwork:
         X: TableLike,
         *,
         method: str = "conditional",
-        probabilities: bool = False,
         n_sweeps: int = 200,
         random_state: RandomSource = None,
     ) -> Any:  # Any: a frame of the kind of X, or an array
@@ -199,8 +197,6 @@ class FittedNetwork:
             expected one (whole where the column is); other missing cells are summed over or drawn.
             "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
             see how uncertain the cells are.
-        probabilities : bool, default False
-            With "conditional", put the probability of a 1 into the missing cells, instead of 0 or 1.
         n_sweeps : int, default 200
             Sweeps over the missing cells of "gibbs".
         random_state : int, Generator, RandomState, SeedSequence or None
@@ -218,13 +214,9 @@ class FittedNetwork:
         """
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        if probabilities and method == "gibbs":
-            raise ArgumentError("probabilities", 'must be False with method="gibbs", which draws cells', probabilities)
         table, record = self._open(X, missing="impute").whole(), self._record
         asked = table, record.network, record.occurs, record.coding.columns
-        if probabilities:
-            cells = fill_probabilities(*asked[:3])
-        elif method == "gibbs":
+        if method == "gibbs":
             cells = fill_drawn(*asked, n_sweeps=n_sweeps, random_state=random_state)
         else:
             cells = fill_most_probable(*asked)

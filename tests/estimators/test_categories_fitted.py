@@ -201,8 +201,6 @@ def test_tables_with_holes_are_fitted_and_filled():
     assert (filled.to_numpy()[known] == hidden.astype(object).to_numpy()[known]).all()
     assert not filled.isna().any().any()
     assert net.impute(hidden, method="gibbs", random_state=0).shape == hidden.shape
-    with pytest.raises(DataError, match="predict_proba"):
-        net.impute(hidden, probabilities=True)
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")

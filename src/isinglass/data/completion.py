@@ -132,7 +132,7 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
     as_given = np.array(cells) if is_number else list(map(str, cells)) if kind == nw.String else cells
     new = nw.new_series(old.name, as_given, native_namespace=nw.get_native_namespace(old))
     if not all(map(holds, cells)):
-        return new  # with probabilities
+        return new
     if not library.is_pandas_like() and not library.is_polars():
         return new.cast(kind) if is_number else new  # a dictionary of Arrow would have the order of its first rows
     before, after = nw.to_native(old), nw.to_native(new)

@@ -15,7 +15,6 @@ from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.data import Table
 from isinglass.data.meaning.coding import Rule, Steps
-from isinglass.errors import ArgumentError
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import expected_values, put_numbers, step_means
 from isinglass.network import Network
@@ -87,17 +86,6 @@ def fill_drawn(
         chains.sweep(network if possible is None else among(possible, network), n_sweeps)
         codes = chains.table
     return _values_of(table, codes, network.variables, rules)
-
-
-def fill_probabilities(table: Table, network: Network, possible: Mask | None = None) -> AnyArray:
-    """Return cells of 0 and 1, with the probability of a 1 in the missing ones."""
-    if not network.variables.is_binary:
-        constraint = "must be False for a network with categories"
-        raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
-    codes, missing = np.asarray(table), table.gone
-    if missing is None:
-        return codes
-    return np.where(missing, category_probabilities(codes, missing, network, possible)[1::2].T, codes)
 
 
 def _values_of(table: Table, codes: Bytes, variables: Variables, rules: Sequence[Rule] | None) -> AnyArray:
