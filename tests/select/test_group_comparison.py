@@ -15,7 +15,6 @@ from scipy.stats import false_discovery_control
 
 from isinglass import (
     EBIC,
-    Fixed,
     Method,
     Network,
     NodewiseIsing,
@@ -336,7 +335,7 @@ def test_a_constant_column_is_named_with_its_value_where_the_first_cell_is_missi
     holed[np.flatnonzero(groups == "b")[0], 4] = np.nan
     holed = as_table(holed, missing="impute")
     with pytest.warns(ConstantColumnWarning, match=r"column 'x4' \(always 1\)"):
-        compare_groups(holed, groups, ALPHA, n_permutations=1, impute_by_group=True)
+        compare_groups(holed, groups, ALPHA, n_permutations=1)
 
 
 def test_a_column_constant_in_one_group_is_named(two):
@@ -452,18 +451,6 @@ def test_holes_do_not_depend_on_jobs(holed):
     one, two = (compare(run=Run(n_jobs=n_jobs)) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.null_structure, two.null_structure)
     np.testing.assert_array_equal(one.edges_reached, two.edges_reached)
-
-
-@pytest.mark.parametrize("n_permutations", [1, pytest.param(3, marks=pytest.mark.long)])
-def test_groups_can_be_imputed_one_by_one(holed, n_permutations):
-    table, groups, gone = holed
-    fixed = Method(selector=Fixed(ALPHA))
-    method = fixed.replace(imputation=ImputationSettings(model=fixed, n_imputations=2))
-    options = {"n_permutations": n_permutations, "random_state": 0, "run": Run(n_jobs=1)}
-    found = compare_groups(table, groups, method, impute_by_group=True, **options)
-    for k, group in enumerate("ab"):
-        alone = method.choose(table[(groups == group) & ~gone.all(axis=1)]).solution
-        np.testing.assert_allclose(found.networks[k].couplings, alone.couplings, atol=1e-6)
 
 
 def test_the_penalty_of_an_imputed_table_is_kept(holed):

@@ -688,13 +688,6 @@ def test_settings_of_a_selector_are_told_of_a_fit_and_of_a_comparison(selector):
             assert replace(subject, method=Method(estimator, selector(**{name: value}))).methods_text() != before, name
 
 
-def test_cells_imputed_in_each_group_are_told():
-    table = as_table(holes(pd.DataFrame(chain())), missing="impute")
-    labels = np.tile(["b", "a"], N // 2)
-    found = compare_groups(table, labels, 0.05, n_permutations=1, impute_by_group=True)
-    assert "from a network of their group whose edges were selected in two stages" in found.methods_text()
-
-
 def test_isingfit_is_named():
     method = Method("nodewise", selector=PerNode(), penalty_weights="standardized")
     text = methods_text(method.fit(chain()))

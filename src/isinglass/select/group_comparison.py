@@ -41,7 +41,6 @@ def compare_groups(
     reselect: bool = False,
     n_permutations: int = 1000,
     paired: ArrayLike | str | None = None,
-    impute_by_group: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomSource = 0,
     run: Run = Run(),
@@ -70,8 +69,6 @@ def compare_groups(
     paired : array-like of shape (n_samples,) or str, optional
         The subject of every row, for designs in which each subject has one row in every group, such as before and
         after. Labels are then exchanged within subjects.
-    impute_by_group : bool, default False
-        Impute each group separately, and again in every permutation.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The equal rows of a count are permuted one by one; sampling weights stay with their
@@ -97,9 +94,9 @@ def compare_groups(
     same way in all groups, the rows are exchangeable and the test is exact. If the shares of missing cells differ by
     more than 5 percentage points, cells are deleted in each group by the patterns in which they are missing in the
     others, with a warning; otherwise, tests of strength would reject too often. Imputed cells follow the same network
-    in all groups, which makes differences smaller and costs some power. ``impute_by_group=True`` is exact as well, and
-    many times slower. Rows without any answer are left out, except in paired designs. In a table that is completed
-    already (``impute(X).table``), the copies of a row change groups together.
+    in all groups, which makes differences smaller and costs some power. Rows without any answer are left out, except in
+    paired designs. In a table that is completed already (``impute(X).table``), the copies of a row change groups
+    together.
 
     Examples
     --------
@@ -119,7 +116,7 @@ def compare_groups(
     grouped = GroupedTable.read(X, groups, paired, sample_weight, method)
     grouped = grouped.with_equal_holes(np.random.default_rng(seeds[0].spawn(1)[0]))
     n_copies = 1 if isinstance(wanted, Wrapped) else COPIES
-    sample = _Sample.of(grouped.table, impute_by_group, n_copies)
+    sample = _Sample.of(grouped.table, n_copies)
     _name_constant(sample, grouped.groups)
     test = _Test.of(wanted, reselect, sample, grouped.groups, run)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
@@ -158,7 +155,6 @@ def compare_groups(
         covariates=table.variables.covariates,
         coding=table.coding.take(np.flatnonzero(table.variables.is_modeled).tolist()),
         missing=missing and replace(missing, n_imputations=n_copies if missing.treatment == "impute" else 0),
-        imputed_by_group=impute_by_group,
         n_deleted=grouped.n_deleted,
         weight_kind=grouped.weight_kind,
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
@@ -173,11 +169,11 @@ class _Sample:
     origin: NDArray[np.intp] | None = None  # the row that each row of a completed table is a copy of
 
     @classmethod
-    def of(cls, table: Table, impute_by_group: bool, n_copies: int) -> _Sample:
-        """Return the rows of a table, imputed without regard to groups unless every group is to be imputed itself."""
+    def of(cls, table: Table, n_copies: int) -> _Sample:
+        """Return the rows of a table, imputed without regard to groups."""
         if table.holes is None and table.units is not None:
             return cls(table, table.units)
-        if table.holes is None or impute_by_group:
+        if table.holes is None:
             return cls(table.bare())
         completed = ImputationSettings(n_imputations=n_copies).complete(table.bare()).table
         completed = completed[np.argsort(np.asarray(completed.rows), kind="stable")]

@@ -90,7 +90,6 @@ class GroupComparison(Frozen):
     covariates: tuple[str, ...] = ()  #: columns that the networks are adjusted for
     coding: Coding | None = None  #: how the columns were read
     missing: Missing | None = None  #: which cells were missing, and how they were treated
-    imputed_by_group: bool = False  #: whether missing cells were imputed in each group separately
     n_deleted: int = 0  #: cells deleted so that all groups miss the same share
     weight_kind: str | None = None  #: what row weights stand for, "counts" or "sampling"; None if there were none
     seed: int | None = None  #: of the permutations, if it is a number

@@ -67,8 +67,6 @@ def describe_comparison(found: GroupComparison) -> Draft:
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     seed = "" if found.seed is None else f" (seed {found.seed})"
     rules = () if found.coding is None else zip(found.names, found.coding.columns, strict=True)
-    by_group = found.method if found.imputed_by_group else None  # one network of all rows is the default one
-    origin = "a network of their group" if found.imputed_by_group else "one network of all rows, ignoring groups,"
     deleted = (
         f", after {found.n_deleted} further cells were deleted by the patterns of the other groups, because groups "
         "differed in their share of missing cells"
@@ -85,7 +83,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
             weight_kind=found.weight_kind,
             weighted="which stayed with their rows in every permutation",
             missing=found.missing,
-            imputed_from=f"{origin} {_imputed_by(by_group, found.networks[0], True)}"
+            imputed_from=f"one network of all rows, ignoring groups, {_imputed_by(None, found.networks[0], True)}"
             + (deleted if found.n_deleted else ""),
             choice=[_comparison_choice(found)],
             findings=list(_comparison_findings(found)),
