@@ -131,7 +131,6 @@ class StageRecord:
     score: float
     #: its cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
     held_out: float
-    extended: bool  #: whether it lies below a hundredth of the first alpha, the usual end of a grid
     kkt_residual: float  #: its certificate
     duality_gap: float
     converged: bool

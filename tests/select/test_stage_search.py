@@ -38,7 +38,6 @@ def test_the_count_does_not_matter(count, steps):
     found = search(Task(as_table(X)), count, bowl(target), GRID)
     assert found.path[found.index].alpha == pytest.approx(target, rel=1e-12)
     assert found.scores[found.index] == found.scores.min()
-    assert found.extended == (target < 0.01 * TOP)
     assert (np.diff(found.path.alphas) < 0).all()
     assert found.path.tol == LOOSE
     assert max(solution.kkt_residual for solution in found.path) <= LOOSE
@@ -121,7 +120,7 @@ def test_paths_of_other_estimators_are_searched_too(estimator, alpha_max):
 def test_given_alphas_are_tried_as_they_are():
     found = search(Task(as_table(X)), [0.2, 0.01, 0.05], bowl(1e-3), GRID)
     assert found.path.alphas.tolist() == [0.2, 0.05, 0.01]
-    assert (found.index, found.extended) == (2, False)
+    assert found.index == 2
     assert search(Task(as_table(X)), 0.07, bowl(1.0), GRID).path.alphas.tolist() == [0.07]
     assert search(Task(as_table(X)), 1, bowl(1.0), GRID).path.alphas == pytest.approx([TOP])
 

@@ -128,7 +128,7 @@ class StageSearch:
         if skipped and not task.is_late:
             start = scored[max(best - 1, 0)].solution
             scored += self._compare([top * descent.ratio**k for k in skipped], start)
-        return self._stage(self._solve_best(scored), task.loosened().paths.tolerance, top)
+        return self._stage(self._solve_best(scored), task.loosened().paths.tolerance)
 
     def extend(self, stage: Stage) -> Stage:
         """Return a stage whose descent ended below half of its best alpha, followed further down.
@@ -147,7 +147,7 @@ class StageSearch:
             start = lowest.solution
             scored += self._compare([start.alpha * descent.ratio**k for k in skipped], start)
             scored = self._solve_best(scored)
-        longer = self._stage([*stage.scored, *scored], stage.path.tol, stage.path[0].alpha)
+        longer = self._stage([*stage.scored, *scored], stage.path.tol)
         unknown = np.full(len(scored), np.nan)
         held_out, lead_errors = (np.append(known, unknown) for known in (stage.held_out, stage.lead_errors))
         return replace(longer, held_out=held_out, lead_errors=lead_errors)
@@ -183,8 +183,8 @@ class StageSearch:
             solved.add(place)
         return networks
 
-    def _stage(self, scored: Sequence[Scored], tol: float, top: float = 0.0) -> Stage:
-        return Stage.of(scored, tol, self.criterion, self.exponent, top)
+    def _stage(self, scored: Sequence[Scored], tol: float) -> Stage:
+        return Stage.of(scored, tol, self.criterion, self.exponent)
 
 
 def _best(scored: Sequence[Scored]) -> int:

@@ -37,7 +37,6 @@ class Stage(Frozen):
     scores: FloatArray  #: the criterion; smaller is better
     deviances: FloatArray  #: −2·logPL of the solutions: the criterion without the price of their edges
     index: int  #: the first with the smallest score
-    extended: bool  #: whether it lies below a hundredth of the first alpha, the usual end of a grid
     criterion: str  #: what the scores are
     #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
@@ -46,17 +45,16 @@ class Stage(Frozen):
     lead_errors: FloatArray  #: standard error of what this gain is ahead of that of the choice of the EBIC
 
     @classmethod
-    def of(cls, scored: Sequence[Scored], tol: float, criterion: str, exponent: float, top: float) -> Stage:
-        """Return the stage of some networks; ``top``: the first alpha, or 0 if there was no grid."""
+    def of(cls, scored: Sequence[Scored], tol: float, criterion: str, exponent: float) -> Stage:
+        """Return the stage of some networks."""
         ordered = sorted(scored, key=lambda network: -network.solution.alpha)
         scores, deviances = (
             np.array([getattr(network, name) for network in ordered]) for name in ("score", "deviance")
         )
         index = int(scores.argmin())
         path = Path(tuple(network.solution for network in ordered), tol=tol)
-        beyond = bool(path[index].alpha < USUAL_END * top * (1 - 1e-9))  # rounding is not beyond
         unknown = np.full((2, len(path)), np.nan)
-        return cls(path, scores, deviances, index, beyond, criterion, exponent, *unknown)
+        return cls(path, scores, deviances, index, criterion, exponent, *unknown)
 
     @property
     def scored(self) -> list[Scored]:
@@ -81,7 +79,6 @@ class Stage(Frozen):
             n_edges=chosen.n_edges,
             score=float(self.scores[self.index]),
             held_out=float(self.held_out[self.index]),
-            extended=self.extended,
             kkt_residual=chosen.kkt_residual,
             duality_gap=chosen.duality_gap,
             converged=bool(chosen.converged),
