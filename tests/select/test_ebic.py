@@ -77,7 +77,7 @@ def test_one_value_per_alpha():
     path = ising_path(table, 6)
     scores = ebic(table, path)
     assert scores.shape == (6,)
-    assert scores.tolist() == [ebic(table, point) for point in path] == ebic(table, list(path)).tolist()
+    assert scores.tolist() == [ebic(table, point).item() for point in path] == ebic(table, list(path)).tolist()
     # At alpha_max the mean log pseudo-likelihood is minus the objective.
     assert scores[0] == pytest.approx(2 * 200 * path[0].objective, rel=1e-9)
 

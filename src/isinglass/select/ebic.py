@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast, overload
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,26 +23,6 @@ from isinglass.selection_records import Evidence
 from isinglass.solve.objective import of as objective_of
 
 
-@overload
-def ebic(
-    X: ArrayLike,
-    path: HasNetwork | HasFittedNetwork,
-    *,
-    gamma: float = ...,
-    relaxed: bool = ...,
-    sample_weight: ArrayLike | None = ...,
-) -> float: ...
-@overload
-def ebic(
-    X: ArrayLike,
-    path: Sequence[Solution],
-    *,
-    gamma: float = ...,
-    relaxed: bool = ...,
-    sample_weight: ArrayLike | None = ...,
-) -> FloatArray: ...
-
-
 def ebic(
     X: ArrayLike,
     path: HasNetwork | HasFittedNetwork | Sequence[Solution],
@@ -50,10 +30,10 @@ def ebic(
     gamma: float = 0.25,
     relaxed: bool = False,
     sample_weight: ArrayLike | None = None,
-) -> float | FloatArray:
+) -> FloatArray:
     """Return −2·logPL + 2|E|·(log N + 2γ log(p−1)), the node-wise criteria summed at the symmetric estimate.
 
-    There is one value for a Solution or a fit, an array of one per network otherwise; smaller is better. logPL is the
+    There is one value per network, also for a single Solution or fit; smaller is better. logPL is the
     total (not mean) log pseudo-likelihood of the table. An edge counts twice, once for each of its two nodes. In a
     table with categories log N counts once for every parameter that an edge uses: one for two columns on a line, up
     to the product of categories − 1 where they are nominal, and fewer the more the penalty shrinks it (see the page
@@ -81,14 +61,13 @@ def ebic(
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
     >>> empty = Solution.from_dense(1.0, np.zeros((2, 2)), np.zeros(2))
-    >>> round(ebic(X, empty), 4)  # 2 · 20 cells · log 2
-    27.7259
+    >>> ebic(X, [empty]).round(4)  # 2 · 20 cells · log 2
+    array([27.7259])
     """
     table = as_table(X, sample_weight).without_holes().counted()
     solution = solution_of(path)
-    if solution is not None:
-        return float(_ebic(table, [solution], gamma, relaxed)[0])
-    return _ebic(table, list(cast(Sequence[Solution], path)), gamma, relaxed)
+    solutions = list(cast(Sequence[Solution], path)) if solution is None else [solution]
+    return _ebic(table, solutions, gamma, relaxed)
 
 
 def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
