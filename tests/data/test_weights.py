@@ -3,7 +3,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from choices import cross_validate, select_ebic, two_stage
+from choices import cross_validate, gain, select_ebic, two_stage
 from networks import make_table
 
 from benchmarks import coverage
@@ -78,7 +78,7 @@ def test_folds_divide_the_equal_rows_that_a_count_stands_for():
         one, other = (two_stage(X, n_folds=n_folds) for X in (counted(10 * COUNTS), rows))
         assert one.solution.edge_index.tolist() == other.solution.edge_index.tolist() == [[0, 1]]
         assert one.solution.edge_values == pytest.approx(other.solution.edge_values, abs=1e-6)
-        assert one.held_out == pytest.approx(other.held_out, abs=0.01)  # other folds of the same rows
+        assert gain(one) == pytest.approx(gain(other), abs=0.01)  # other folds of the same rows
     errors = [Method().fit(X).refits.edge_errors for X in (counted(10 * COUNTS), rows)]
     np.testing.assert_allclose(*errors, rtol=1e-6)
     chosen = cross_validate(counted(), n_folds=10, alphas=[0.4, 0.1, 0.01], random_state=0)  # more folds than rows

@@ -8,7 +8,7 @@ import numpy as np
 import objectives as objective
 import pytest
 import scipy.sparse
-from choices import select_ebic, stars, two_stage
+from choices import gain, select_ebic, stars, two_stage
 from cluster import two_workers
 
 from isinglass._core import CpuRows
@@ -193,7 +193,7 @@ def test_the_two_stage_estimate_over_parts():
     errors = [Method().fit(each).refits.edge_errors for each in (table, parts)]
     np.testing.assert_allclose(*errors, rtol=1e-4)
     assert parted.n_folds == 5
-    assert parted.held_out == pytest.approx(whole.held_out, rel=0.02)  # other folds
+    assert gain(parted) == pytest.approx(gain(whole), rel=0.1)  # other folds
     with pytest.raises(DataError, match="groups cannot be given for a table in parts"):
         two_stage(parts, groups=np.arange(600))
     for function in (stars, nodewise_path):

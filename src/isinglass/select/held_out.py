@@ -41,7 +41,6 @@ class GainSums(NamedTuple):
     Continuous columns are judged by their order instead, as `prediction_scores` says.
     """
 
-    independent: float  # log pseudo-likelihood of independent columns; of continuous ones 0
     reference: float  # gains of the reference, and their squares
     reference_squares: float
     gains: FloatArray  # gains of each network that was asked for, and squares of their differences to the reference's
@@ -150,7 +149,7 @@ def _sum_gains(
     networks: Sequence[Solution],
     possible: Mask | None,
     rows: RowScores | None,
-) -> tuple[float, float, float, FloatArray, FloatArray]:
+) -> tuple[float, float, FloatArray, FloatArray]:
     """Return the `GainSums` over some rows; ``rows``: their scores by the first two networks, if these are known."""
     unit = np.ones(len(table)) if weight is None else weight
     alone, lead = rows or _score_rows(table, weight, [independent, reference], possible)
@@ -160,8 +159,7 @@ def _sum_gains(
         gains = path_scores(table, networks, possible)
     lead, gains = lead - alone, gains - alone
     squares = np.array([unit @ (gain - lead) ** 2 for gain in gains])
-    of_reference = float(unit @ lead), float(unit @ lead**2)
-    return float(unit @ alone), *of_reference, np.array([unit @ gain for gain in gains]), squares
+    return float(unit @ lead), float(unit @ lead**2), np.array([unit @ gain for gain in gains]), squares
 
 
 def _without_edges(task: Task) -> Solution:

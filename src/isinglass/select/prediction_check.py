@@ -14,7 +14,7 @@ from isinglass.arrays import FloatArray
 from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.held_out import FoldScores, GainSums, score_folds
-from isinglass.select.scoring import EdgePrice, judged_by_order
+from isinglass.select.scoring import EdgePrice
 from isinglass.select.stage_search import second_stage
 from isinglass.select.stages import Stage
 from isinglass.select.task import Task
@@ -47,7 +47,6 @@ class Verdict:
     is_solved: bool  # to the tolerance of the task, and not only compared
     left_out: str = ""  # what there was no time for, in words
     n_folds: int = 0
-    independent: float = float("nan")  # as in `TwoStageChoice`
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +104,13 @@ class PredictionCheck:
 
     def _verdict(self, number: int, index: int, reason: Reason) -> Verdict:
         """Return a verdict with what is known of its networks."""
-        independent = float("nan")
-        if self.scores and not judged_by_order(self.task.table.variables).any():
-            independent = GainSums.over(self.scores).independent / self.task.n_rows
         left_out = ""
         if self.is_cut:
             left_out = "the check by prediction"
             if self.scores:
                 left_out = f"networks that {left_out} would have looked at"
         is_solved = index == self.stages[number].index
-        return Verdict(self.stages, number, index, reason, is_solved, left_out, len(self.scores), independent)
+        return Verdict(self.stages, number, index, reason, is_solved, left_out, len(self.scores))
 
     def _gain(self, number: int, index: int) -> float:
         return float(self.stages[number].held_out[index])

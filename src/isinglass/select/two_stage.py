@@ -47,15 +47,7 @@ class TwoStageChoice(Choice):
     reason: Reason
     keep: float  #: the share that was used
     n_folds: int  #: of the cross-validation; 0 if there was none
-    #: cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN without
-    #: cross-validation, and where columns are continuous, because these are judged by their order
-    independent: float
     n_sampled: int = 0  #: rows of the sample that the check was made on, in a very long table in parts; 0: all rows
-
-    @property
-    def held_out(self) -> float:
-        """Its cross-validated log pseudo-likelihood per row; NaN where `independent` is."""
-        return self.independent + float(self.stages[self.stage].held_out[self.index])
 
     @property
     def warm_start(self) -> WarmStart:
@@ -221,7 +213,6 @@ class TwoStage(Selector):
             reason=verdict.reason,
             keep=self._keep(task),
             n_folds=verdict.n_folds,
-            independent=verdict.independent,
         )
 
     def _split(self, task: Task) -> Sequence[Split]:
