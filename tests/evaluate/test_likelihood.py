@@ -6,7 +6,7 @@ import pytest
 from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
 from isinglass.errors import DataError, LimitError, MixingWarning
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
-from isinglass.simulate.annealing import _bennett, _BinaryChains
+from isinglass.evaluate.likelihood import _bennett, _BinaryChains
 from isinglass.solve.exact_likelihood import log_sum, log_weights
 
 MIXED = simulate.category_network(

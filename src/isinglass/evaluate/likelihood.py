@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from isinglass.arguments import RandomSource, check_count, check_positive, spawn_seeds
+from isinglass.arguments import RandomSource, as_generator, check_count, check_positive, spawn_seeds
+from isinglass.arrays import Bytes, FloatArray
+from isinglass.conditionals import expit, log_sums
 from isinglass.errors import ArgumentError, DataError, LimitError, MixingWarning, setting, warn
 from isinglass.evaluate.elimination import MAX_STATES, eliminate, elimination_order
+from isinglass.machine.threads import thread_count
 from isinglass.network import Network, NetworkLike, as_network
-from isinglass.simulate.annealing import anneal
+from isinglass.simulate.completions import draw_categories, node_logits, sampler_of
+from isinglass.solve.exact_likelihood import log_sum
+from isinglass.variables import Variables
 
 METHODS = ("auto", "exact", "annealed")
 _FIRST_SWEEPS = 250
 _POOR = 0.5  # nats, from which an estimate is warned about
+_PILOT_SWEEPS = 100  # of the run that finds the independent columns to start from
+_COUNTED_SWEEPS = 10  # of them, at the end
+_SWEEPS_PER_ENERGY = 10
 
 
 @dataclass(frozen=True)
@@ -127,3 +138,165 @@ def _sample(
         )
     bounds = found.lower, found.upper, found.energy, found.energy_error
     return LogPartition(found.value, error, "annealed", *bounds, n_sweeps)
+
+
+class Annealed(NamedTuple):
+    """What runs of both directions say about log Z."""
+
+    value: float
+    standard_error: float
+    lower: float  # too small on average
+    upper: float  # too large on average
+    energy: float
+    energy_error: float
+
+
+class Chains(Protocol):
+    """Chains of a network at any β."""
+
+    states: Bytes
+
+    def run(self, betas: FloatArray) -> FloatArray:
+        """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
+
+
+def anneal(
+    network: Network, n_sweeps: int, n_chains: int, random_state: RandomSource = None, n_threads: int | None = None
+) -> Annealed:
+    """Return log Z by annealed importance sampling, from ``n_chains`` chains of ``n_sweeps`` sweeps in each direction.
+
+    Between independent columns, whose partition function is known, and the network lie the distributions with the
+    exponent (1 − β) a(x) + β b(x). A chain goes through them with one Gibbs sweep each and adds up b − a at every step
+    of β: the mean of exp(sum) over chains is Z / Z₀ (Neal 2001), and its logarithm is too small on average. Chains that
+    start at rows of the network and go back give Z₀ / Z, and a logarithm of Z / Z₀ that is too large on average (Burda,
+    Grosse and Salakhutdinov 2015). Bennett's acceptance ratio (1976) joins the two.
+    """
+    seeds = spawn_seeds(random_state, 5)
+    shares = _pilot(network, n_chains, seeds[0], n_threads)
+    base = np.log(shares) - np.log(shares)[network.variables.starts][network.variables.column]
+    log_z0 = float(log_sums(network.variables, base[:, None]).sum())
+    start = _draw(network.variables, shares, n_chains, as_generator(seeds[1]))
+    betas = _schedule(n_sweeps)
+    forward = _chains(network, base, start, seeds[2], n_threads)
+    up = forward.run(betas)
+    # Rows of the network: chains in proportion to their weights, and as many sweeps as they took to get here.
+    weight = np.exp(up - up.max())
+    kept = as_generator(seeds[3]).choice(n_chains, n_chains, p=weight / weight.sum())
+    backward = _chains(network, base, forward.states[kept], seeds[4], n_threads)
+    n_energies = max(n_sweeps // 2 // _SWEEPS_PER_ENERGY, 1)  # over the second half
+    _sweep(backward, n_sweeps - n_energies * _SWEEPS_PER_ENERGY)
+    energy = np.zeros(n_chains)
+    for _ in range(n_energies):
+        _sweep(backward, _SWEEPS_PER_ENERGY)
+        energy += network.energy(backward.states) / n_energies
+    down = -backward.run(betas[::-1])
+    value, error = _bennett(up, down)
+    return Annealed(
+        log_z0 + value,
+        error,
+        float(log_z0 + log_sum(up) - np.log(n_chains)),
+        float(log_z0 - log_sum(-down) + np.log(n_chains)),
+        float(energy.mean()),
+        float(energy.std(ddof=1) / np.sqrt(n_chains)),
+    )
+
+
+def _schedule(n_sweeps: int) -> FloatArray:
+    """Return β from 0 to 1, in finer steps near both ends."""
+    steps = np.linspace(-4.0, 4.0, n_sweeps + 1)
+    betas = 1.0 / (1.0 + np.exp(-steps))
+    return np.asarray((betas - betas[0]) / (betas[-1] - betas[0]))
+
+
+def _sweep(chains: Chains, n_sweeps: int) -> None:
+    """Let the chains of the network go on."""
+    chains.run(np.ones(n_sweeps + 1))
+
+
+def _bennett(up: FloatArray, down: FloatArray) -> tuple[float, float]:
+    """Return log Z / Z₀ by Bennett's acceptance ratio from as many sums in each direction, and its standard error.
+
+    ``up`` are sums of chains that go from the columns to the network, ``down`` those of chains that come from it, with
+    the same sign. The root of Σ σ(c − up) = Σ σ(down − c) is found by bisection.
+    """
+    low, high = min(up.min(), down.min()), max(up.max(), down.max())
+    for _ in range(200):
+        c = 0.5 * (low + high)
+        if expit(c - up).sum() > expit(down - c).sum():
+            high = c
+        else:
+            low = c
+    c = 0.5 * (low + high)
+    first, second = expit(up - c), expit(c - down)  # the chance to be taken for one of the other direction
+    spread = [float(np.var(taken, ddof=1)) / max(float(np.mean(taken)) ** 2, 1e-300) for taken in (first, second)]
+    return float(c), math.sqrt(sum(spread) / len(up))
+
+
+def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_threads: int | None) -> FloatArray:
+    """Return the share of every category at the end of a short run from random rows, smoothed."""
+    variables, (at_start, at_run) = network.variables, seed.spawn(2)
+    start = _draw(variables, 1.0 / variables.sizes[variables.column], n_chains, as_generator(at_start))
+    chains = _chains(network, np.zeros(len(variables.column)), start, at_run, n_threads)
+    chains.run(_schedule(_PILOT_SWEEPS))
+    counts = np.zeros(len(variables.column))
+    for _ in range(_COUNTED_SWEEPS):
+        _sweep(chains, 1)
+        counts += np.bincount(variables.flat(chains.states).ravel(), minlength=len(counts))
+    smoothed = counts + 0.02 * n_chains * _COUNTED_SWEEPS
+    return np.asarray(smoothed / np.add.reduceat(smoothed, variables.starts)[variables.column])
+
+
+def _draw(variables: Variables, shares: FloatArray, n_rows: int, rng: np.random.Generator) -> Bytes:
+    """Return rows of independent columns."""
+    columns = [rng.choice(len(p), n_rows, p=p / p.sum()) for p in variables.split(shares)]
+    return np.column_stack(columns).astype(np.uint8)
+
+
+def _chains(
+    network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int | None
+) -> Chains:
+    if network.variables.is_binary:
+        return _BinaryChains(network, base, start, seed, thread_count(n_threads))
+    return _CategoryChains(network, base, start, seed)
+
+
+class _BinaryChains:
+    """Chains of columns of two values, each with a generator of its own."""
+
+    def __init__(
+        self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int
+    ) -> None:
+        self.states = np.array(start, dtype=np.uint8, order="C")
+        self._words = np.asarray(seed.generate_state(4 * len(start), np.uint64), dtype=np.uint64).reshape(-1, 4)
+        self._sampler, self._n_threads = sampler_of(network), n_threads
+        self._base = base[1::2] - base[::2]
+
+    def run(self, betas: FloatArray) -> FloatArray:
+        sums = np.empty(len(self.states))
+        self._sampler.anneal(self._words, self.states, self._base, betas, sums, self._n_threads)
+        return sums
+
+
+class _CategoryChains:
+    """Chains of columns of any kind."""
+
+    def __init__(self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence) -> None:
+        self.states, self._network, self._rng = np.array(start, dtype=np.uint8), network, np.random.default_rng(seed)
+        self._base = base
+        self._rows = np.arange(len(start))
+        self._logits = node_logits(network, range(network.n_features))
+
+    def run(self, betas: FloatArray) -> FloatArray:
+        base_of, sums = self._network.variables.split(self._base), np.zeros(len(self.states))
+        for before, beta in pairwise(betas.tolist()):
+            if beta != before:
+                sums += (beta - before) * self._difference()
+            for s, logits_of in enumerate(self._logits):
+                logits = beta * logits_of(self.states, self._rows) + (1.0 - beta) * base_of[s]
+                self.states[:, s] = draw_categories(logits, self._rng)
+        return sums
+
+    def _difference(self) -> FloatArray:
+        """Return b(x) − a(x) of every chain."""
+        own = self._base[self._network.variables.flat(self.states)].sum(axis=0)
+        return np.asarray(-self._network.energy(self.states) - own)
