@@ -16,7 +16,7 @@ from isinglass.cli.estimate import CRITERIA, ESTIMATE
 from isinglass.cli.grammar import Form, name_of, spell_option
 from isinglass.cli.info import info
 from isinglass.cli.option_table import OPTIONS
-from isinglass.cli.reading import READING, READING_AGAIN, spell_reading
+from isinglass.cli.reading import READING, READING_AGAIN, column_keys, kinds_by_key, spell_reading
 from isinglass.data import as_table
 from isinglass.data.files.read_table import read_table
 from isinglass.names import read_column
@@ -234,6 +234,12 @@ def test_arguments_of_several_columns_are_spelled_as_several_options():
     meanings = {"sex": {"m": 1, "f": 0}, 1: {"yes": 1, "no": 0}}
     words = spell_reading({"encode": meanings, "na_values": {None: ["?"], "sex": ["x"]}})
     assert words == ["--encode", "sex=m=1,f=0", "--encode", "#2=yes=1,no=0", "--na", "?", "--na", "sex=x"]
+
+
+def test_columns_that_share_a_name_or_are_called_like_a_word_go_by_number():
+    assert column_keys(["age", "a,b", "none", "sex", "sex"]) == ["age", "a,b", 2, 3, 4]
+    kinds = {0: "ordinal", 1: "ordinal", 2: "ordinal", 3: "nominal"}
+    assert kinds_by_key(["a", "b", 2, "d"], kinds) == {"a:#3": "ordinal", "d": "nominal"}
 
 
 def test_every_argument_of_a_reading_can_be_spelled():

@@ -11,6 +11,7 @@ from isinglass import read_table
 from isinglass.data.column import BLANKS
 from isinglass.data.files.cells import find_decimal
 from isinglass.data.files.read_table import open_file
+from isinglass.data.meaning.recognition import other_decimal
 from isinglass.data.meaning.values import NO_ANSWER, is_among, read_cell, spell_out
 from isinglass.data.options import ReadOptions
 
@@ -197,3 +198,7 @@ def test_a_row_of_texts_and_decimals_is_not_a_header():
 def test_the_first_record_is_a_header_or_a_row(lines, has_header):
     source = open_file(io.StringIO("\n".join(lines)), ReadOptions(id_column=None))
     assert source.layout.has_header == has_header
+
+
+def test_numbers_with_another_decimal_separator_are_found():
+    assert [other_decimal(["x", "0,5"]), other_decimal(["1.5"], ","), other_decimal(["1.5"])] == ["0,5", "1.5", None]

@@ -28,6 +28,7 @@ def test_a_grid_has_equal_steps_and_scores_in_standard_deviations():
     table = as_table(GAUSS[:, None], kinds="continuous")
     (rule,), codes = table.coding.columns, table.codes[:, 0]
     q = n_steps(1000)
+    assert (n_steps(50), q, n_steps(10**6)) == (16, 20, 32)  # as measured in docs/notebook.md
     assert table.variables.kinds == ("continuous",)
     assert rule.n_categories == q
     width = np.diff(rule.bounds)

@@ -59,6 +59,7 @@ def test_an_ordinary_battery_is_not_suspected(seed):
         ([18, 30, 45, 67, 80, 99], (), ()),  # ages
         ([18, 30, 45, 67, 80, 999], (999,), ()),
         ([0.5, 1, 99], (), ()),
+        ([-999, *np.linspace(18.5, 40.5, 30)], (-999,), ()),
         (["a", "b"], (), ()),
         ([0, 1, float("inf")], (), ()),
     ],
@@ -70,6 +71,8 @@ def test_numbers_that_stand_apart(values, sure, doubtful):
 def test_words_for_no_answer():
     words = ["Refused", "don’t know", "Weiß nicht", "keine  Angabe", "K.A.", "N/A", "agree", "no", "often", 9]
     assert no_answers(words) == tuple(words[:6])
+    assert [no_answers(["yes", "no", "-"]), no_answers(["+", "-"])] == [("-",), ()]
+    assert [no_answers([1, 2, 3, "x"]), no_answers([1, 2, 3, "4+"])] == [("x",), ()]  # a word with a digit is an answer
 
 
 @pytest.mark.parametrize("code", [99, -9])

@@ -11,7 +11,7 @@ from commands import error_line, run
 
 from isinglass import IsingLasso, as_table, load, read_table
 from isinglass.data.meaning.indicators import split_names
-from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets
+from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
 from isinglass.errors import DataError, DataWarning, MeaningWarning
 
 N = 300
@@ -171,6 +171,11 @@ def test_columns_with_other_words_for_the_same_are_found():
     mood = rng.integers(0, 3, N)
     codes = np.stack([mood, (2, 0, 1) @ np.eye(3, dtype=int)[:, mood], rng.integers(0, 3, N)], axis=1).astype(np.uint8)
     assert dependent_columns(codes, np.zeros(3, dtype=bool)) == [[0, 1]]
+
+
+def test_linear_combinations_of_several_columns_are_found_and_copies_of_one_are_not():
+    x, y, z = np.random.default_rng(0).normal(size=(3, 100))
+    assert linear_relations(np.column_stack([x, y, z, 2 * x, x - y])) == [[4, 0, 1]]
 
 
 def test_missing_cells_are_no_values_of_equal_columns():

@@ -31,13 +31,7 @@ def rows_of(columns: Mapping[str, Iterable[object]]) -> Iterator[tuple[object, .
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""Return a table as CSV, as exported files are written: floats with all digits, nothing where a value is missing.
-
-    Examples
-    --------
-    >>> csv_text(["name", "value"], [["a,b", 0.1], ["c", float("nan")]])
-    'name,value\n"a,b",0.1\nc,\n'
-    """
+    """Return a table as CSV, as exported files are written: floats with all digits, missing values empty."""
     from isinglass.export.attributes import plain_value
     from isinglass.export.escaping import csv_line
 
@@ -190,13 +184,7 @@ def color_wanted() -> bool | None:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a duration with the digits that matter.
-
-    Examples
-    --------
-    >>> format_seconds(0.01234), format_seconds(3.21), format_seconds(75.0)
-    ('12 ms', '3.2 s', '1 min 15 s')
-    """
+    """Return a duration with the digits that matter."""
     if seconds < 1:
         return f"{1e3 * seconds:.0f} ms" if seconds >= 1e-3 else "under 1 ms"
     if seconds < 60:

@@ -168,11 +168,5 @@ def describe_solution(solution: Solution) -> JsonObject:
 
 
 def records(columns: JsonObject) -> list[JsonObject]:
-    """Return one record per row of some columns.
-
-    Examples
-    --------
-    >>> records({"name": ["a", "b"], "field": [0.5, 1.0]})
-    [{'name': 'a', 'field': 0.5}, {'name': 'b', 'field': 1.0}]
-    """
+    """Return one record per row of some columns."""
     return [dict(zip(columns, row, strict=True)) for row in rows_of(columns)]

@@ -101,27 +101,12 @@ def discard_output() -> int:
 
 
 def printable(text: str) -> str:
-    r"""Return the text with control characters spelled out: a column name must not command the terminal.
-
-    Examples
-    --------
-    >>> printable("naïve \x1b[2J")
-    'naïve \\x1b[2J'
-    """
+    """Return the text with control characters spelled out: a column name must not command the terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def spell(message: BaseException | str) -> str:
-    """Return an error or a warning as one line that names the options of the running command.
-
-    Examples
-    --------
-    >>> from isinglass.errors import DataError, setting
-    >>> option = click.Option(["--missing"], type=click.Choice(["zero", "drop"]))
-    >>> with click.Context(click.Command("fit", params=[option])):
-    ...     spell(DataError(f"{setting('X')} must have no missing cells. Choose {setting('missing', 'zero')}."))
-    'the table must have no missing cells. Choose --missing zero.'
-    """
+    """Return an error or a warning as one line that names the options of the running command."""
     text = message.spelled(_as_option) if hasattr(message, "spelled") else str(message)
     return " ".join(text.split())
 

@@ -154,13 +154,7 @@ def in_all_columns(meaning: Grammar[Codes]) -> Grammar[Codes]:
 
 
 def split_words(text: str) -> list[str]:
-    """Split at commas outside double quotes, as in a line of a CSV file; blanks may follow a comma.
-
-    Examples
-    --------
-    >>> split_words('a, b'), split_words('"milk, cold",c')
-    (['a', 'b'], ['milk, cold', 'c'])
-    """
+    """Split at commas outside double quotes, as in a line of a CSV file; blanks may follow a comma."""
     return next(csv.reader([text], skipinitialspace=True)) or [""]
 
 
@@ -235,21 +229,7 @@ COLUMNS = Form("COLUMN,…", several(KEY, distinct=False), "not a list of column
 
 
 def spell_option(option: click.Option, value: object) -> list[str]:
-    """Return the words of the command line that give an option a value; None is the word "none".
-
-    Examples
-    --------
-    >>> spell_option(click.Option(["--drop"], type=COLUMNS), [2, "a", "b,c"])
-    ['--drop', '#3,a,"b,c"']
-    >>> spell_option(click.Option(["--encode"], type=ANSWERS), {"Yes, often": 1, "?": None})
-    ['--encode', '"Yes, often=1",?=']
-    >>> spell_option(click.Option(["--encode"], type=ANSWERS), {"sex": {"male": 1, "female": 0}})
-    ['--encode', 'sex=male=1,female=0']
-    >>> spell_option(click.Option(["--value-labels"], type=VALUE_LABELS), {"sex": {"1": "men,old", "2": "women"}})
-    ['--value-labels', 'sex="1=men,old",2=women']
-    >>> spell_option(click.Option(["--header/--no-header"]), False)
-    ['--no-header']
-    """
+    """Return the words of the command line that give an option a value; None is the word "none"."""
     if option.is_flag:
         return [name_of(option, value is not False)]
     return [name_of(option), "none" if value is None else _spell_value(option, value)]

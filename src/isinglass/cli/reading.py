@@ -156,25 +156,13 @@ def _join_labels(named: Sequence[Mapping[str | int, Mapping[str, str]]]) -> dict
 
 
 def column_keys(names: Sequence[str]) -> list[str | int]:
-    """Return what options call columns: by name, else by number from 0, which depends on whether one names the rows.
-
-    Examples
-    --------
-    >>> column_keys(["age", "a,b", "none", "sex", "sex"])
-    ['age', 'a,b', 2, 3, 4]
-    """
+    """Return what options call columns: by name, else by number from 0, which depends on whether one names the rows."""
     counts = Counter(names)
     return [j if _TAKEN.fullmatch(name) or counts[name] > 1 else name for j, name in enumerate(names)]
 
 
 def kinds_by_key(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> dict[str | int, str]:
-    """Return the kinds of columns, given by place, under what options call these; three neighbors and more as a range.
-
-    Examples
-    --------
-    >>> kinds_by_key(["a", "b", 2, "d"], {0: "ordinal", 1: "ordinal", 2: "ordinal", 3: "nominal"})
-    {'a:#3': 'ordinal', 'd': 'nominal'}
-    """
+    """Return the kinds of columns, given by place, by what options call these; three neighbors and more as a range."""
     found: dict[str | int, str] = {}
     for kind in _KINDS:
         found |= dict.fromkeys(name_ranges(keys, [j for j, each in kinds.items() if each == kind]), kind)
@@ -182,13 +170,7 @@ def kinds_by_key(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> 
 
 
 def spell_reading(said: Options) -> list[str]:
-    """Return arguments that a `Reading` holds as words of the command line, of which it makes the same arguments.
-
-    Examples
-    --------
-    >>> spell_reading({"kinds": {"a": "ordinal", "b": "ordinal"}, "na_values": {"a": ["99"]}, "drop": [4]})
-    ['--ordinal', 'a,b', '--na', 'a=99', '--drop', '#5']
-    """
+    """Return arguments that a `Reading` holds as words of the command line, of which it makes the same arguments."""
     given = [option for argument in said.items() for option in _options_for(*argument)]
     return [word for name, value in given for word in spell_option(OPTIONS[name], value)]
 

@@ -216,13 +216,7 @@ def has_short_fractions(numbers: Cells) -> bool:
 
 
 def as_spelled(numbers: Cells) -> Cells:
-    """Return numbers of less than double precision as the doubles of their shortest spelling, as in a text file.
-
-    Examples
-    --------
-    >>> as_spelled(np.array([0.1, 2.0], dtype=np.float32)).tolist()
-    [0.1, 2.0]
-    """
+    """Return numbers of less than double precision as the doubles of their shortest spelling, as in a text file."""
     if not has_short_fractions(numbers):
         return numbers
     distinct, places = np.unique(numbers, return_inverse=True)

@@ -46,13 +46,7 @@ def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = 
 
 
 def count_titles(records: Iterable[Sequence[str]]) -> int:
-    """Return how many records are titles above a header: at most one field, then three or more different words.
-
-    Examples
-    --------
-    >>> count_titles([["Survey 2020", "", ""], ["a", "b", "c"], ["1", "0", "1"]]), count_titles([["a"], ["b"]])
-    (1, 0)
-    """
+    """Return how many records are titles above a header: at most one field, then three or more different words."""
     for k, record in enumerate(records):
         fields = [field for field in record if field.strip()]
         if len(fields) > 1:

@@ -34,13 +34,7 @@ DECIMALS = 3
 
 
 def n_steps(n_rows: int) -> int:
-    """Return the number of equal steps for this number of rows, as measured in docs/notebook.md.
-
-    Examples
-    --------
-    >>> n_steps(50), n_steps(1000), n_steps(10**6)
-    (16, 20, 32)
-    """
+    """Return the number of equal steps for this number of rows, as measured in docs/notebook.md."""
     return int(min(max(round(2.0 * n_rows ** (1 / 3)), LEAST_STEPS), MOST_STEPS))
 
 
@@ -51,12 +45,6 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
     Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end to
     the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be, to the
     smallest and the largest number unless steps would be wide. Weights affect only the means and quartiles of steps.
-
-    Examples
-    --------
-    >>> steps = equal_steps(np.array([0.0, 1.0, 1.0, 2.0, 5.0]))
-    >>> steps.values, equal_steps(np.array([0.0, 0.0, 0.0, 3.0, 98.0, 99.0])).means[:2]
-    ((0, 1, 2, 3, 4, 5), (0.75, 10.0))
     """
     ordered, weight = _sort(numbers, weight)
     unit = _unit(ordered)
@@ -130,12 +118,6 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
 
     A step without a number is left out. The score of a step is the mean normal score of its rows, and the number that
     stands for it is the median of theirs.
-
-    Examples
-    --------
-    >>> steps = normal_steps(np.exp(np.arange(50.0)))
-    >>> len(steps.values), steps.values[3] < steps.bounds[3] < steps.values[4]
-    (15, True)
     """
     from scipy.special import ndtri
 

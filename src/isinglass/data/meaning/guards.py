@@ -78,13 +78,7 @@ def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: b
 
 
 def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
-    """Return a sentence about words that are numbers with another decimal separator, or nothing.
-
-    Examples
-    --------
-    >>> remark_decimals(["0,5", "1,5"]) != "", remark_decimals(["a", "b"]), remark_decimals(["1.5"], ",") != ""
-    (True, '', True)
-    """
+    """Return a sentence about words that are numbers with another decimal separator, or nothing."""
     other, called = (".", "point") if decimal == "," else (",", "comma")
     number = other_decimal(values, decimal)
     if number is None:

@@ -53,15 +53,6 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
     """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
 
     Certain: -9 below 0 to 4, 99 above 1 to 5; doubtful: 9 above 1 to 5, unless the scale has two points.
-
-    Examples
-    --------
-    >>> missing_codes([1, 2, 3, 4, 5, 99]), missing_codes([-9, 0, 1, 2]), missing_codes([0, 1, 9])
-    (((99,), ()), ((-9,), ()), ((9,), ()))
-    >>> missing_codes([1, 2, 3, 4, 5, 8, 9]), missing_codes([1, 2, 3, 4, 5, 6, 7]), missing_codes([-2, -1, 0, 1, 2])
-    (((), (8, 9)), ((), ()), ((), ()))
-    >>> missing_codes([-999, *np.linspace(18.5, 40.5, 30)])
-    ((-999,), ())
     """
     answers = [value for value in values if not isinstance(value, str | None)]
     try:
@@ -93,13 +84,6 @@ def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
     """Return the words that say that there was no answer: known ones, signs beside words, one or two beside numbers.
 
     A word with a digit is an answer.
-
-    Examples
-    --------
-    >>> no_answers(["yes", "no", "Don't know", "keine Angabe"]), no_answers(["yes", "no", "-"]), no_answers(["+", "-"])
-    (("Don't know", 'keine Angabe'), ('-',), ())
-    >>> no_answers([1, 2, 3, "x"]), no_answers([1, 2, 3, "4+"])
-    (('x',), ())
     """
     values = list(values)
     words = [value for value in values if isinstance(value, str)]
@@ -122,13 +106,7 @@ def are_dates(values: Sequence[Value]) -> bool:
 
 
 def other_decimal(values: Iterable[Value], decimal: str | None = None) -> str | None:
-    """Return the first word that is a number with another decimal separator than this, which is a point by default.
-
-    Examples
-    --------
-    >>> other_decimal(["x", "0,5"]), other_decimal(["1.5"], ","), other_decimal(["1.5"])
-    ('0,5', '1.5', None)
-    """
+    """Return the first word that is a number with another decimal separator than this, which is a point by default."""
     form = _POINT if decimal == "," else _COMMA
     return next((value for value in values if isinstance(value, str) and form.fullmatch(value.strip())), None)
 
@@ -153,13 +131,7 @@ def differ_in_rows(n_values: int, n_rows: int) -> bool:
 
 
 def is_identifier(label: Hashable, *, has_many_values: bool = False) -> bool:
-    """Tell whether a column is called like an identifier; ``has_many_values``: different ones in almost all rows.
-
-    Examples
-    --------
-    >>> is_identifier("patient_id"), is_identifier("case"), is_identifier("case", has_many_values=True)
-    (True, False, True)
-    """
+    """Tell whether a column is called like an identifier; ``has_many_values``: different ones in almost all rows."""
     forms = (_ID, _ROW_NAME) if has_many_values else (_ID,)
     return any(form.fullmatch(str(label)) for form in forms)
 
@@ -174,11 +146,6 @@ def are_weights(label: Hashable, numbers: FloatArray) -> bool:
 
     In 119 tables of R packages with such a column, those called frequency are counts. Of 60 others, five are sampling
     weights, with a mean near 1, a mean of thousands, or a 0; 54 hold the weight of a body or a car.
-
-    Examples
-    --------
-    >>> are_weights("weight", np.array([0.4, 1.1, 1.5])), are_weights("weight", np.array([61.0, 75.0, 90.0]))
-    (True, False)
     """
     if _COUNTS.fullmatch(str(label)):
         return True

@@ -28,11 +28,6 @@ def dependent_columns(codes: Bytes, is_binary: Mask, holes: Mask | None = None) 
 
     Columns of one value are in no group. With missing cells (``holes``), columns are compared in the rows without any,
     and then with the first of their group in the rows in which neither is missing.
-
-    Examples
-    --------
-    >>> dependent_columns(np.array([[0, 1, 2, 0], [1, 0, 1, 0], [0, 1, 2, 0]], dtype=np.uint8), np.array([1, 1, 0, 1]))
-    [[0, 1, 2]]
     """
     if holes is not None:
         complete = codes[~holes.any(axis=1)]
@@ -72,12 +67,6 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
 
     Rows with NaN are left out. Copies of a single column are not returned, nor is anything if the rows are too few to
     tell.
-
-    Examples
-    --------
-    >>> x, y, z = np.random.default_rng(0).normal(size=(3, 100))
-    >>> linear_relations(np.column_stack([x, y, z, 2 * x, x - y]))
-    [[4, 0, 1]]
     """
     rows = numbers[np.isfinite(numbers).all(axis=1)]
     rows = rows[:: max(1, len(rows) // ROWS_TO_SCREEN)]
@@ -108,12 +97,6 @@ def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -
 
     The latter only if they would be together in several rows by chance, and two of them only if they are named alike.
     A column and its complement are no set.
-
-    Examples
-    --------
-    >>> rows = np.eye(3, dtype=np.uint8)[np.arange(30) % 3]
-    >>> indicator_sets(rows, np.ones(3, dtype=bool), ["a_red", "a_green", "a_blue"])
-    [([0, 1, 2], True)]
     """
     counts = np.zeros(codes.shape[1])
     if is_binary.any():

@@ -105,15 +105,7 @@ class Block:
 
 
 def is_in_parts(X: object) -> bool:
-    """Tell whether something is a table in parts: a Dask collection, files, or a sequence of row blocks.
-
-    Examples
-    --------
-    >>> is_in_parts(["a.csv", "b.csv"]), is_in_parts("parts/*.parquet"), is_in_parts([[0, 1], [1, 1]])
-    (True, True, False)
-    >>> is_in_parts([np.zeros((2, 2)), np.ones((1, 2))])
-    True
-    """
+    """Tell whether something is a table in parts: a Dask collection, files, or a sequence of row blocks."""
     if _is_lazy(X) or are_files(X) or isinstance(X, Iterator):
         return True
     return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2

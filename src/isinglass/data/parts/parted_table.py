@@ -399,13 +399,7 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
 
 
 def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
-    """Split a 0/1 table, of bytes or sparse by rows, into parts of at most ``most`` cells, in this process.
-
-    Examples
-    --------
-    >>> cut_into_parts(np.zeros((5, 2), dtype=np.uint8), None, 4).sizes
-    (2, 2, 1)
-    """
+    """Split a 0/1 table, of bytes or sparse by rows, into parts of at most ``most`` cells, in this process."""
     step = max(most // cells.shape[1], 1)
     cuts = range(0, cells.shape[0], step)
     weights = None if weight is None else [weight[k : k + step] for k in cuts]
