@@ -258,10 +258,10 @@ def _facts_about_reading():
     from isinglass.data import source
     from isinglass.data.files import read_table as files
     from isinglass.data.files import text
-    from isinglass.data.meaning import scores, two_values
+    from isinglass.data.meaning import rules, scores
     from isinglass.data.parts import backends
 
-    known = dict(two_values._KNOWN)
+    known = dict(rules._KNOWN)
     for pair in ("no/yes", "false/true", "disagree/agree", "absent/present", "incorrect/correct", "nay/yea"):
         zero, one = pair.split("/")
         assert known[zero] == one

@@ -14,8 +14,8 @@ from isinglass.data.meaning.coding import Coding, Cut, Levels, Steps
 from isinglass.data.meaning.finding import guess_kinds
 from isinglass.data.meaning.guards import drop, make_missing, remark_decimals
 from isinglass.data.meaning.recognition import are_dates, is_unclear
+from isinglass.data.meaning.rules import order_pair
 from isinglass.data.meaning.specs import SAY_ALL, ColumnSpec, say_kind
-from isinglass.data.meaning.two_values import order_pair
 from isinglass.data.meaning.values import Value, is_bit, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, plural, setting
