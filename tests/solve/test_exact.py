@@ -14,10 +14,9 @@ from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataErro
 from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
 from isinglass.simulate import category_network, chain_network
-from isinglass.solve import exact_certificate, exact_likelihood
-from isinglass.solve.exact_certificate import certify
+from isinglass.solve import exact_likelihood
 from isinglass.solve.exact_likelihood import Likelihood, log_sum, log_weights
-from isinglass.solve.exact_path import exact_alpha_max, exact_path
+from isinglass.solve.exact_path import _match_means, _mixture_divergence, _scale, certify, exact_alpha_max, exact_path
 
 seeds = st.integers(0, 2**31)
 
@@ -616,7 +615,7 @@ def test_e2_moving_states_matches_the_means_at_the_stated_cost(seed):
     log_p, states = random_states(seed)
     p, rng = np.exp(log_p), np.random.default_rng(seed)
     off = rng.normal(scale=0.01, size=3)
-    share, cost = exact_certificate._match_means(log_p, np.abs(off))
+    share, cost = _match_means(log_p, np.abs(off))
     moved = p.copy()
     for s, mismatch in enumerate(off):  # to a mean that is larger by ``mismatch``
         source = states[:, s] == (mismatch < 0)
@@ -630,8 +629,8 @@ def test_e2_moving_states_matches_the_means_at_the_stated_cost(seed):
 
 def test_e3_the_scale_is_the_largest_that_keeps_moments_within_their_penalties():
     penalty, reach = np.array([0.0, 0.2, 0.1, np.inf]), np.array([0.0, 0.1, 0.4, 3.0])
-    assert exact_certificate._scale(reach, penalty) == pytest.approx(0.25, rel=1e-12)
-    assert exact_certificate._scale(reach / 4, penalty) == pytest.approx(1.0, rel=1e-12)
+    assert _scale(reach, penalty) == pytest.approx(0.25, rel=1e-12)
+    assert _scale(reach / 4, penalty) == pytest.approx(1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("c", [0.3, 0.9999])
@@ -640,4 +639,4 @@ def test_e4_the_divergence_of_the_mixture_is_bounded_closely_from_above(c):
     p, empirical = np.exp(log_p), np.random.default_rng(0).dirichlet(np.ones(8))
     mixture = (1 - c) * empirical + c * p
     expected = (mixture * np.log(mixture / p)).sum()
-    assert expected <= exact_certificate._mixture_divergence(empirical, log_p, c) <= expected * (1 + 1e-3)
+    assert expected <= _mixture_divergence(empirical, log_p, c) <= expected * (1 + 1e-3)
