@@ -17,8 +17,8 @@ from isinglass import NodewisePath, ising_path, nodewise_path
 from isinglass._core import Nodewise
 from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
-from isinglass.solve.estimates import RULES, Estimates
 from isinglass.solve.nodewise import nodewise_alpha_max
+from isinglass.solve.regressions import RULES, Estimates
 from isinglass.variables import Variables
 
 STORED = [case for case in oracles.cases() if case.name != "senate"]

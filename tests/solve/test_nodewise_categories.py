@@ -13,8 +13,8 @@ from sklearn.base import clone
 from isinglass import NodewiseIsing, NodewiseIsingEBIC, load, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError
-from isinglass.solve.estimates import RULES
 from isinglass.solve.nodewise import Regressions
+from isinglass.solve.regressions import RULES
 
 KINDS = ["nominal", "ordinal", "binary", "nominal", "ordinal"]
 LEVELS = [4, 5, 2, 3, 3]

@@ -19,9 +19,8 @@ from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
 from isinglass.solve.alphas import alpha_grid
-from isinglass.solve.estimates import check_rule
 from isinglass.solve.path import ends_path, warn_if_not_converged
-from isinglass.solve.regressions import NodeFits, NodewisePath, NodewiseProblem
+from isinglass.solve.regressions import NodeFits, NodewisePath, NodewiseProblem, check_rule
 
 logger = logging.getLogger("isinglass")
 
