@@ -281,9 +281,9 @@ def _facts_about_reading():
 
 
 def _facts_about_stages():
-    from isinglass.select import prediction_check, sampled_stages, stage_search, two_stage
+    from isinglass.select import prediction_check, stage_search, two_stage
 
-    assert sampled_stages.MOST_SEARCHED == 500_000
+    assert two_stage.MOST_SEARCHED == 500_000
     yield "scale.md", "on a random sample of at most half a million rows"
     assert stage_search.SPARSER == 4.0
     yield "scale.md", "starting at four times the alphas that the sample suggests"

@@ -27,12 +27,13 @@ from isinglass import (
 )
 from isinglass.data.parts.parted_table import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
-from isinglass.select import ebic, sampled_stages, stage_search
+from isinglass.select import ebic, stage_search
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
 from isinglass.select.stage_search import StageSearch
 from isinglass.select.task import Task
+from isinglass.select.two_stage import Expected
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -286,7 +287,7 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     table, method = cut_into_parts(np.asarray(X), None, 4000), Method(selector=TwoStage(keep=keep))
     whole = method.choose(table)
     assert whole.n_sampled == 0
-    monkeypatch.setattr(sampled_stages, "MOST_SEARCHED", 800)
+    monkeypatch.setattr("isinglass.select.two_stage.MOST_SEARCHED", 800)
     sizes, search = [], StageSearch.search
 
     def note(stage, *given, **more):
@@ -316,7 +317,7 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
 def test_a_sample_that_chose_no_penalty_is_followed(alpha):
     found = two_stage(X)
     free, own = (Solution(found.solution.network, each) for each in (0.0, alpha))
-    expected = sampled_stages.Expected(free, found.stages[0].solution, own, 1.0, "prediction")
+    expected = Expected(free, found.stages[0].solution, own, 1.0, "prediction")
     again = TwoStage()._search(Task(as_table(X)), expected)
     assert again.solution.converged
     assert again.solution.n_edges >= found.solution.n_edges
@@ -325,7 +326,7 @@ def test_a_sample_that_chose_no_penalty_is_followed(alpha):
 def test_short_parts_are_searched_whole(monkeypatch):
     table = cut_into_parts(np.asarray(X), None, 746 * X.shape[1])
     assert table.sizes == (746, 746, 8)
-    monkeypatch.setattr(sampled_stages, "MOST_SEARCHED", 800)  # 4 rows of the last part for 5 folds
+    monkeypatch.setattr("isinglass.select.two_stage.MOST_SEARCHED", 800)  # 4 rows of the last part for 5 folds
     found = two_stage(table)
     assert found.n_sampled == 0
     assert found.solution.n_edges > 0
@@ -334,7 +335,7 @@ def test_short_parts_are_searched_whole(monkeypatch):
 @pytest.mark.parametrize("looks", [5, 30, 43, 51])  # in both stages of the sample, and in those of all rows
 def test_a_time_that_is_spent_in_a_sample_or_after_it_is_said(monkeypatch, looks):
     table = cut_into_parts(np.asarray(X), None, 4000)
-    monkeypatch.setattr(sampled_stages, "MOST_SEARCHED", 800)
+    monkeypatch.setattr("isinglass.select.two_stage.MOST_SEARCHED", 800)
     whole = two_stage(table)
     assert (whole.n_sampled, whole.left_out) == (750, "")
     late = iter([False] * looks)
