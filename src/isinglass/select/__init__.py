@@ -2,7 +2,7 @@
 
 To read it, begin with `settings` (records of settings, and `Run`), `task` (one table and how its pairs are estimated)
 and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are `ebic`,
-`cross_validation`, `stars` and the default, `two_stage`, which searches paths (`stage_search`, `stages`) and judges
+`cross_validation`, `stars` and the default, `two_stage`, which searches paths (`stage_search`) and judges
 their networks by rows that were left out (`prediction_check`, `held_out`); they share `scoring` and `folds`.
 
 `method` joins an estimator and a selector: the only way from a table to a `Fit`. It completes missing cells
@@ -29,7 +29,7 @@ from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run
-from isinglass.select.stages import Stage
+from isinglass.select.stage_search import Stage
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings
 from isinglass.select.two_stage import TwoStage, TwoStageChoice

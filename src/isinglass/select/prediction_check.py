@@ -15,8 +15,7 @@ from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.held_out import FoldScores, GainSums, score_folds
 from isinglass.select.scoring import EdgePrice
-from isinglass.select.stage_search import second_stage
-from isinglass.select.stages import Stage
+from isinglass.select.stage_search import Stage, second_stage
 from isinglass.select.task import Task
 from isinglass.selection_records import Reason
 

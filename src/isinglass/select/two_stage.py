@@ -24,8 +24,7 @@ from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, Given, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
 from isinglass.select.stage_penalties import solve_stage
-from isinglass.select.stage_search import first_stage, second_stage
-from isinglass.select.stages import Stage, alphas_below
+from isinglass.select.stage_search import Stage, alphas_below, first_stage, second_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 
