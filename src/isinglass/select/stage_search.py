@@ -30,7 +30,7 @@ from isinglass.selection_records import StageRecord
 from isinglass.solve.alphas import alpha_grid
 
 USUAL_END = 0.01
-"""Last alpha over first of a grid as other programs have it; a choice beyond it counts as an extension."""
+"""Last alpha over first of a grid as other programs have it."""
 TURNED = 0.5
 """Share of its best alpha below which the criterion has turned."""
 HOPELESS = 100.0
