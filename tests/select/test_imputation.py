@@ -28,7 +28,7 @@ from isinglass.errors import (
     LimitError,
     suppress_warnings,
 )
-from isinglass.select import ImputationSettings, Run, ebic, stochastic_em
+from isinglass.select import ImputationSettings, Run, ebic, imputation
 from isinglass.select import imputation as module
 from isinglass.select.any_method import Wrapped
 from isinglass.select.pooling import _redraw
@@ -44,7 +44,7 @@ FOUND = impute(HOLES, n_imputations=4)
 
 def test_a_time_limit_ends_the_rounds(monkeypatch):
     clock, limits = iter(np.arange(0.0, 1000.0, 2.0).tolist()), []
-    monkeypatch.setattr(stochastic_em.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(imputation.time, "monotonic", lambda: next(clock))
     choose = Method.choose
 
     def listen(method, table, **given):
@@ -165,7 +165,7 @@ def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeyp
     last = None
     for number, (method, start, choice) in enumerate(calls):
         assert (start and start.solution) is (last and last.solution)
-        chooses = number == 0 or number % stochastic_em.LOOK_BACK == 2
+        chooses = number == 0 or number % imputation.LOOK_BACK == 2
         assert isinstance(method.selector, TwoStage if chooses else FixedStages)
         if chooses:  # without folds
             assert (choice.reason, choice.n_folds) == ("ebic", 0)
