@@ -148,7 +148,7 @@ def quoted_facts():
     from isinglass.select import (
         ImputationSettings,
         error_rates,
-        grouped_table,
+        group_comparison,
         imputation,
         parallel,
         prediction_check,
@@ -197,7 +197,7 @@ def quoted_facts():
     yield "trusting.md", f"fewer than {word(int(error_rates.LEAST_EXPECTED))} rows are expected"
     assert NEARLY_FREE == 0.01
     yield "trusting.md", "a penalty of a hundredth of a row"
-    yield "groups.md", f"differ by more than {100 * grouped_table.UNEQUAL:g} percentage points"
+    yield "groups.md", f"differ by more than {100 * group_comparison.UNEQUAL:g} percentage points"
     yield "plots.md", f"always in networks of up to {arrange.BENT_FAR_UP_TO} nodes"
     yield "plots.md", f"enough in networks of up to {arrange.BENT_UP_TO}"
     yield "plots.md", f"of the {MOST_ROWS} strongest edges"

@@ -30,7 +30,7 @@ from isinglass import (
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ImputationSettings
-from isinglass.select.grouped_table import GroupedTable
+from isinglass.select.group_comparison import GroupedTable
 
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"

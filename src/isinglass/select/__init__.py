@@ -8,7 +8,7 @@ their networks by rows that were left out (`prediction_check`); they share `scor
 `method` joins an estimator and a selector: the only way from a table to a `Fit`. It completes missing cells
 (`imputation`, `pooling`) and adds standard errors (`refit`, on `sandwich`) and q-values (`error_rates`).
 
-`bootstrap`, `group_comparison` (of a `grouped_table`) and `sample_size` call a method many times, by `parallel` with
+`bootstrap`, `group_comparison` and `sample_size` call a method many times, by `parallel` with
 `checkpoint` and `progress`. `criteria` puts selectors side by side.
 """
 
