@@ -30,7 +30,7 @@ from isinglass import (
 from isinglass.arguments import spawn_seeds
 from isinglass.data import as_table
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError
-from isinglass.select.any_method import as_method
+from isinglass.select.method import as_method
 
 CHAIN = simulate.chain_network(4, strength=1.2, fields="balanced")
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")

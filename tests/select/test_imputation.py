@@ -30,7 +30,7 @@ from isinglass.errors import (
 )
 from isinglass.select import ImputationSettings, Run, ebic, imputation
 from isinglass.select import imputation as module
-from isinglass.select.any_method import Wrapped
+from isinglass.select.method import Wrapped
 from isinglass.select.pooling import _redraw
 from isinglass.select.task import Task
 from isinglass.select.two_stage import FixedStages

@@ -27,7 +27,7 @@ from isinglass import (
 )
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Wrapped
-from isinglass.select.any_method import as_method
+from isinglass.select.method import as_method
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
 EVERY = ("joint", "nodewise", "exact")

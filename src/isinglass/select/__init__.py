@@ -15,7 +15,6 @@ their networks by rows that were left out (`prediction_check`); they share `scor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from isinglass.select.any_method import Wrapped
 from isinglass.select.bootstrap import bootstrap
 from isinglass.select.bootstrap_result import Bootstrap, Differences
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
@@ -23,7 +22,7 @@ from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.error_rates import EdgeTests, edge_tests
 from isinglass.select.imputation import Imputation, ImputationSettings, impute
 from isinglass.select.method import SELECTORS as SELECTORS
-from isinglass.select.method import Method
+from isinglass.select.method import Method, Wrapped
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size

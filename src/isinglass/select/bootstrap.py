@@ -18,10 +18,9 @@ from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
-from isinglass.select.any_method import AnyMethod, MethodLike, as_method, table_for
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import has_counts
-from isinglass.select.method import Method
+from isinglass.select.method import AnyMethod, Method, MethodLike, as_method, table_for
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.settings import Run

@@ -11,10 +11,10 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import suppress_warnings
-from isinglass.select.any_method import AnyMethod, MethodLike, as_method
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.folds import RowSet, take_part
+from isinglass.select.method import AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.scoring import held_out_sums
 from isinglass.select.settings import Run

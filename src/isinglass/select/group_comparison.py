@@ -19,11 +19,10 @@ from isinglass.missing_record import Missing
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import Solution
-from isinglass.select.any_method import AnyMethod, MethodLike, Wrapped, as_method, table_for
 from isinglass.select.folds import one_by_one
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
 from isinglass.select.imputation import ImputationSettings
-from isinglass.select.method import Method
+from isinglass.select.method import AnyMethod, Method, MethodLike, Wrapped, as_method, table_for
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.row_labels import by_value, label_rows, number_labels, take_column
 from isinglass.select.settings import Run

@@ -45,8 +45,7 @@ from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.completions import Completions, among, start_values
 
 if TYPE_CHECKING:
-    from isinglass.select.any_method import MethodLike
-    from isinglass.select.method import Method
+    from isinglass.select.method import Method, MethodLike
 
 ROUNDS = "rounds of imputation"
 """What a time limit left out, in words."""
@@ -271,8 +270,7 @@ def impute(
     >>> Method().choose(found.table).solution.edge_index.tolist()
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
-    from isinglass.select.any_method import as_method
-    from isinglass.select.method import Method
+    from isinglass.select.method import Method, as_method
 
     X, groups = take_column(X, groups, "groups")
     table = as_table(X, sample_weight, missing="impute").whole()

@@ -13,7 +13,7 @@ from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network, NetworkLike, as_network
-from isinglass.select.any_method import AnyMethod, MethodLike, as_method
+from isinglass.select.method import AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.simulate import exact_sample, gibbs_sample
