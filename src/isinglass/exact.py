@@ -4,11 +4,4 @@ from isinglass.simulate.enumeration import Moments, exact_sample, moments, state
 from isinglass.solve.exact_likelihood import MAX_NODES
 from isinglass.solve.exact_path import exact_path
 
-__all__ = [
-    "MAX_NODES",
-    "Moments",
-    "exact_path",
-    "exact_sample",
-    "moments",
-    "state_probabilities",
-]
+__all__ = ["MAX_NODES", "Moments", "exact_path", "exact_sample", "moments", "state_probabilities"]

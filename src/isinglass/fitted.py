@@ -16,13 +16,7 @@ from isinglass.data.completion import complete
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values, put_numbers
-from isinglass.evaluate.prediction import (
-    cell_probabilities,
-    fill_drawn,
-    fill_most_probable,
-    label_cells,
-    score_rows,
-)
+from isinglass.evaluate.prediction import cell_probabilities, fill_drawn, fill_most_probable, label_cells, score_rows
 from isinglass.network import Network, strongest_first
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
@@ -176,12 +170,7 @@ class FittedNetwork:
         return central_intervals(parts, record.coding.columns, level)
 
     def impute(
-        self,
-        X: TableLike,
-        *,
-        method: str = "conditional",
-        n_sweeps: int = 200,
-        random_state: RandomSource = None,
+        self, X: TableLike, *, method: str = "conditional", n_sweeps: int = 200, random_state: RandomSource = None
     ) -> Any:  # Any: a frame of the kind of X, or an array
         """Fill the missing cells of a table given the observed ones, which stay as they are.
 

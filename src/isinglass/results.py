@@ -65,11 +65,7 @@ class Solution(Frozen):
 
     @classmethod
     def from_dense(
-        cls,
-        alpha: float,
-        couplings: FloatArray,
-        fields: FloatArray,
-        variables: Variables | None = None,
+        cls, alpha: float, couplings: FloatArray, fields: FloatArray, variables: Variables | None = None
     ) -> Solution:
         """Keep the non-zero upper triangle of a dense coupling matrix of two-valued columns."""
         index = np.argwhere(np.triu(couplings, 1))

@@ -183,19 +183,10 @@ class Problem:
     def gradient_above(self, threshold: float) -> PairList: ...
     def gradient(self, pairs: NDArray[np.int32]) -> NDArray[np.float64]: ...
     def solve(
-        self,
-        pairs: NDArray[np.int32],
-        alphas: Sequence[float],
-        kkt_tol: float,
-        gap_tol: float,
-        max_iter: int,
+        self, pairs: NDArray[np.int32], alphas: Sequence[float], kkt_tol: float, gap_tol: float, max_iter: int
     ) -> list[State]: ...
     def place(
-        self,
-        alpha: float,
-        edges: NDArray[np.int32],
-        values: NDArray[np.float64],
-        fields: NDArray[np.float64],
+        self, alpha: float, edges: NDArray[np.int32], values: NDArray[np.float64], fields: NDArray[np.float64]
     ) -> None: ...
     def follow(
         self, alphas: Sequence[float], next: float, tol: float, max_iter: int, strictness: float

@@ -79,13 +79,7 @@ SECTIONS = {
             "Criterion: two-stage estimate, stability (stars), information (ebic) or prediction (cv).",
             otherwise="two-stage; nodewise: ebic",
         ),
-        Option(
-            "--device",
-            str,
-            "joint: where to fit, cpu or a GPU such as cuda.",
-            metavar="NAME",
-            otherwise="cpu",
-        ),
+        Option("--device", str, "joint: where to fit, cpu or a GPU such as cuda.", metavar="NAME", otherwise="cpu"),
         Option(
             "--max-time",
             Number(min=0, min_open=True),

@@ -107,8 +107,7 @@ class EBIC(Selector):
         default=30, help="Number of log-spaced penalties from alpha_max down, or an explicit list of them."
     )
     gamma: float = option(
-        default=0.25,
-        help="Weight of the number of candidate networks; 0 is the BIC, larger values choose fewer edges.",
+        default=0.25, help="Weight of the number of candidate networks; 0 is the BIC, larger values choose fewer edges."
     )
     relaxed: bool = option(
         default=False,

@@ -18,13 +18,7 @@ from isinglass.arguments import is_real
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.data.counts import dimensions_of, varying_among
-from isinglass.errors import (
-    ArgumentError,
-    ConstantColumnWarning,
-    DataError,
-    LimitError,
-    suppress_warnings,
-)
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, LimitError, suppress_warnings
 from isinglass.pairs import all_pairs, pair_keys
 from isinglass.select.derivatives import Support
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free, observed

@@ -352,12 +352,7 @@ class Stack:
 
     @classmethod
     def of(
-        cls,
-        data: Table,
-        holes: Mask,
-        groups: AnyArray | None,
-        how: ImputationSettings,
-        n_threads: int | None,
+        cls, data: Table, holes: Mask, groups: AnyArray | None, how: ImputationSettings, n_threads: int | None
     ) -> Stack:
         """Return the rows that count, with random answers of the same column in their holes."""
         counted: Mask = np.asarray(~holes.all(axis=1))

@@ -18,13 +18,7 @@ from isinglass.arguments import is_real
 from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.data.parts.parted_table import is_read
-from isinglass.errors import (
-    ArgumentError,
-    ConstantColumnWarning,
-    DataError,
-    setting,
-    suppress_warnings,
-)
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
 from isinglass.missing_record import Missing
 from isinglass.network import Network, fit_of

@@ -105,11 +105,7 @@ class Refit(Frozen):
 
 
 def refit(
-    X: TableLike,
-    solution: HasNetwork | HasFittedNetwork,
-    *,
-    sample_weight: ArrayLike | None = None,
-    tol: float = 1e-9,
+    X: TableLike, solution: HasNetwork | HasFittedNetwork, *, sample_weight: ArrayLike | None = None, tol: float = 1e-9
 ) -> Refit:
     """Estimate the couplings of a given support without penalty, with sandwich standard errors H⁻¹ K H⁻¹.
 

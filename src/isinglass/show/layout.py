@@ -39,11 +39,7 @@ MOVED = 0.55  # by which each of two nodes moves, of the distance that they lack
 
 
 def force_layout(
-    n_nodes: int,
-    edge_index: ArrayLike,
-    edge_weights: ArrayLike | None = None,
-    *,
-    random_state: RandomSource = 0,
+    n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | None = None, *, random_state: RandomSource = 0
 ) -> FloatArray:
     """Return positions at which connected nodes are near each other and clusters stand apart.
 

@@ -8,13 +8,7 @@ from isinglass.simulate.gibbs import (
     gibbs_sample,
     split_rhat,
 )
-from isinglass.simulate.graphs import (
-    category_network,
-    chain_network,
-    graph_network,
-    grid_network,
-    random_network,
-)
+from isinglass.simulate.graphs import category_network, chain_network, graph_network, grid_network, random_network
 
 __all__ = [
     "MixingDiagnostics",

@@ -157,11 +157,7 @@ class SolverUnits:
         return self.centering(np.r_[s, t], np.r_[t, s], np.r_[pairs, pairs], np.r_[blocks, blocks])
 
     def centering(
-        self,
-        nodes: NDArray[np.integer],
-        neighbors: NDArray[np.integer],
-        pairs: NDArray[np.integer],
-        blocks: FloatArray,
+        self, nodes: NDArray[np.integer], neighbors: NDArray[np.integer], pairs: NDArray[np.integer], blocks: FloatArray
     ) -> FloatArray:
         """Return Σ_t B_st(k, ·) m_t of every category k: what centering the scores of neighbors takes from a field.
 

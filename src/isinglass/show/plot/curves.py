@@ -30,13 +30,7 @@ LINES = ("-", "--", "-.", ":")
 COLORS = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
 
 
-def path(
-    result: Path,
-    ax: Axes | None = None,
-    *,
-    alpha: float | None = None,
-    n_labels: int = 8,
-) -> Axes:
+def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_labels: int = 8) -> Axes:
     """Draw every coupling along a path, from sparse on the left to dense on the right; norms are gray.
 
     Parameters

@@ -31,12 +31,7 @@ MOST_ROWS = 60  # intervals on one page by default
 SMALLEST = 3.5  # font size in points below which rows and columns of a square are not named
 
 
-def bootstrap_intervals(
-    result: Bootstrap,
-    ax: Axes | None = None,
-    *,
-    n_edges: int = MOST_ROWS,
-) -> Axes:
+def bootstrap_intervals(result: Bootstrap, ax: Axes | None = None, *, n_edges: int = MOST_ROWS) -> Axes:
     """Draw the estimate and the bootstrap interval of every edge, sorted by the estimate.
 
     The line goes from the 2.5 % to the 97.5 % quantile over the resamples, the bar is their median, the dot the
@@ -94,13 +89,7 @@ def bootstrap_intervals(
     return ax
 
 
-def bootstrap_differences(
-    result: Bootstrap,
-    ax: Axes | None = None,
-    *,
-    of: str = "edges",
-    level: float = 0.95,
-) -> Axes:
+def bootstrap_differences(result: Bootstrap, ax: Axes | None = None, *, of: str = "edges", level: float = 0.95) -> Axes:
     """Draw which edges, or which node strengths, differ: those whose difference has an interval without zero.
 
     A cell is blue where its row is larger than its column, vermillion where it is smaller, and gray where the interval

@@ -24,11 +24,7 @@ MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
 
 
 def write_comparison(
-    result: GroupComparison,
-    filename: Target,
-    *,
-    title: str = "Comparison of groups",
-    wording: NodeValues | None = None,
+    result: GroupComparison, filename: Target, *, title: str = "Comparison of groups", wording: NodeValues | None = None
 ) -> None:
     """Write a self-contained HTML page about a comparison of groups.
 

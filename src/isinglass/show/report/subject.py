@@ -34,13 +34,7 @@ class Subject:
     max_edges: int  # on the page
 
     @classmethod
-    def of(
-        cls,
-        result: NetworkLike,
-        X: TableLike | None,
-        path: Path | None,
-        max_edges: int,
-    ) -> Subject:
+    def of(cls, result: NetworkLike, X: TableLike | None, path: Path | None, max_edges: int) -> Subject:
         """Return what a result knows, unless it is given."""
         fit, network = fit_of(result), as_network(result)
         if fit is not None and path is None:
