@@ -202,7 +202,6 @@ def _whole(numbers: Cells) -> list[Value]:
 
 
 def _objects(values: Sequence[Value]) -> Cells:
-    """Return an array of arbitrary objects."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

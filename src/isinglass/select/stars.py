@@ -140,7 +140,6 @@ class StARS(Selector):
         return stability
 
     def _size(self, n_units: int) -> int:
-        """Return the size of a subsample."""
         if n_units < 3:
             raise DataError(
                 f"{setting('X')} must have at least 3 rows to draw subsamples from; got n_samples={n_units}."

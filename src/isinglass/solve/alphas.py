@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.errors import ArgumentError, DataError, setting
 
-__all__ = ["alpha_grid"]
-
 MOST = 100_000
 _REMEDY = "Pass a count such as alphas=30, one value such as alphas=0.1, or a list of values."
 

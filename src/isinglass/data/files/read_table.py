@@ -180,7 +180,6 @@ def _find_format(document: Document, format: str | None) -> str:
 
 
 def _load(document: Document, kind: str, options: ReadOptions) -> Source:
-    """Return the table of a file."""
     if options.sheet is not None and kind != "excel" and not isinstance(options.encode, Coding):
         raise ArgumentError("sheet", f"must be left out for a {kind} file", options.sheet)
     if kind in ("text", "excel"):

@@ -307,6 +307,5 @@ def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:
 
 
 def _make(codes: Codes, coding: Coding, **fields: Any) -> Table:  # Any: fields of a table
-    """Return a table of bytes."""
     cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
     return Table(cells, coding.variables, read_by=coding, **fields)

@@ -443,7 +443,6 @@ def warn_computed(
 
 
 def _warn_indicators(sets: Sequence[Sequence[Hashable]]) -> None:
-    """Warn about sets of indicator columns."""
     if sets:
         members = [label for group in sets for label in group]
         shown = [f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets]

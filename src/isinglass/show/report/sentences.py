@@ -285,7 +285,6 @@ def _say_weights(what: What) -> Iterator[str]:
 
 
 def _say_missing(what: What) -> Iterator[str]:
-    """Say what was done about missing cells."""
     missing = what.missing
     if missing is None:
         return
