@@ -373,7 +373,6 @@ class Stack:
         n = len(self.holed)
         places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
         origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
-        unit = self.data.unit_weight
         share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
         table = replace(
             self.data,
@@ -382,7 +381,7 @@ class Stack:
             filled=None,
             drawn=self.holes[origin],
             row_names=None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
-            sample_weight=share * unit[origin],
+            sample_weight=share * self.data.unit_weight[origin],
             rows=origin if self.data.rows is None else self.data.rows[origin],
             holes=None,
             labels={},

@@ -49,14 +49,13 @@ class Subject:
         variables = self.network.variables
         if not variables.has_covariates:
             return self
-        kept = variables.is_modeled
         return replace(
             self,
             network=self.network.without_covariates(),
             fit=self.fit and self.fit.without_covariates(),
             solution=self.solution and self.solution.without_covariates(),
             path=None if self.path is None else self.path.without_covariates(),
-            table=None if self.table is None else self.table.take(kept),
+            table=None if self.table is None else self.table.take(variables.is_modeled),
         )
 
     @property
