@@ -706,10 +706,44 @@ def test_totals_means_and_differences_of_others_are_named(computed, others, with
 
 def test_columns_that_are_nearly_computed_or_copied_are_not_named():
     items = battery().astype(float)
-    noise = np.random.default_rng(2).normal(scale=1e-3, size=N)
+    noise = np.random.default_rng(2).normal(scale=1e-2, size=N)
     for late in (items.sum(axis=1) + noise, 2 * items["i0"] + 1, items["i0"] * items["i1"], items.max(axis=1)):
         frame = items.assign(late=late)
         assert not any("computed" in text for text in said(frame, kinds={"i*": "ordinal", "late": "continuous"}))
+
+
+def computed(frame, kinds):
+    """The columns that are said to be computed, as the remedy names them."""
+    texts = [text for text in said(frame, kinds=kinds) if "can be computed" in text]
+    return [name for text in texts for name in ast.literal_eval(re.search(r"drop=(\[.*?\])", text)[1])]
+
+
+def test_a_total_is_found_beside_columns_with_missing_cells():
+    items, rng = battery().astype(float), np.random.default_rng(4)
+    items["total"] = items.sum(axis=1)
+    items["rarely"] = np.where(np.arange(N) < 10, rng.normal(size=N), np.nan)
+    assert computed(items, {"i*": "ordinal", "total": "continuous", "rarely": "continuous"}) == ["total"]
+
+
+def test_a_relation_must_hold_in_all_rows_that_have_its_columns():
+    items, rng = battery().astype(float), np.random.default_rng(5)
+    items["late"] = np.where(np.arange(N) < 150, items["i0"] + items["i1"], rng.normal(size=N))
+    items["gone"] = np.where(np.arange(N) < 150, rng.normal(size=N), np.nan)  # hides the other rows
+    assert computed(items, {"i*": "ordinal", "late": "continuous", "gone": "continuous"}) == []
+
+
+@pytest.mark.parametrize("combine", ["sum", "mean"])
+def test_a_total_before_its_items_is_the_one_to_leave_out(combine):
+    items = battery().astype(float)
+    total = items.agg(combine, axis=1).rename("total")
+    assert computed(pd.concat([total, items], axis=1), {"i*": "ordinal", "total": "continuous"}) == ["total"]
+
+
+def test_totals_in_single_precision_are_computed():
+    numbers = np.random.default_rng(6).normal(650.0, 20.0, size=(N, 2)).astype(np.float32)
+    frame = pd.DataFrame(numbers, columns=["reading", "math"])
+    frame["score"] = (frame["reading"] + frame["math"]) / np.float32(2.0)
+    assert computed(frame, "continuous") == ["score"]
 
 
 def test_the_columns_of_few_rows_are_not_said_to_be_computed():

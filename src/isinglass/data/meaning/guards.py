@@ -431,12 +431,12 @@ def warn_computed(
         computed = [labels[group[0]] for group in found]
         from_others = [listed([called(labels[j]) for j in group[1:]], _LISTED) for group in found]
         shown = [f"{called(label)} from {others}" for label, others in zip(computed, from_others, strict=True)]
-        count, them = ("a column", "it") if len(found) == 1 else (f"{len(found)} columns", "them")
+        count, it = ("a column", "it") if len(found) == 1 else (f"{len(found)} columns", "each of them")
         _say(
             f"{count} can be computed from others, as a total or a difference can: "
             f"{listed(shown, _LISTED, sep='; ')}. Given all others, none of these columns varies: their couplings grow "
-            f"until the penalty stops them, their other edges are unreliable, and the fit takes long. Leave {them} out "
-            f"({drop(computed)}).",
+            f"until the penalty stops them, their other edges are unreliable, and the fit takes long. Leave {it} out, "
+            f"or one of the others ({drop(computed)}).",
             computed,
             "computed",
         )

@@ -18,9 +18,9 @@ COLUMNS_AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
 EXPECTED_ROWS = 5.0
 """Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
-EXACT, INVOLVED = 1e-6, 1e-4
-"""Residual, relative to the size of a column, below which it is computed from others; and least coefficient of these,
-for columns of equal size."""
+COMPUTED, INVOLVED = 1e-4, 1e-3
+"""Residual, relative to the spread of a column, below which it is computed from others: sums in single precision are;
+and least coefficient of these, for columns of equal spread."""
 
 
 def dependent_columns(codes: Bytes, is_binary: Mask, holes: Mask | None = None) -> list[list[int]]:
@@ -63,33 +63,60 @@ def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
 
 
 def linear_relations(numbers: FloatArray) -> list[list[int]]:
-    """Return the columns that are exact linear combinations of several before them, each followed by these.
+    """Return groups of three or more columns of which the first is a linear combination of the others.
 
-    Rows with NaN are left out. Copies of a single column are not returned, nor is anything if the rows are too few to
-    tell.
+    NaN stands for a missing cell. Relations are looked for in the rows without any, among columns most of whose cells
+    are there, and must hold in all rows that have the cells of the group. There are none if the rows are too few to
+    tell. The first is the last in the table, unless one before three or more others is their sum or mean.
     """
-    rows = numbers[np.isfinite(numbers).all(axis=1)]
-    rows = rows[:: max(1, len(rows) // ROWS_TO_SCREEN)]
-    if len(rows) < 2 * rows.shape[1] + 20:
+    columns = np.flatnonzero(np.isnan(numbers).mean(axis=0) <= 0.5)
+    rows = _complete(numbers[:, columns])
+    if len(rows) < 2 * len(columns) + 20:
         return []
-    sizes = np.abs(rows).max(axis=0)
-    scaled = rows / np.where(sizes > 0.0, sizes, 1.0)
-    scaled -= scaled.mean(axis=0)
-    norms = np.linalg.norm(scaled, axis=0)
-    basis, independent, relations = np.empty((len(rows), 0)), list[int](), list[list[int]]()
-    for j in np.flatnonzero(norms > 1e-9).tolist():  # the others are constant
-        left = scaled[:, j] = scaled[:, j] / norms[j]
-        for _ in range(2):  # the second time removes the rounding of the first
-            left = left - basis @ (basis.T @ left)
-        if np.linalg.norm(left) > EXACT:
-            basis = np.column_stack([basis, left / np.linalg.norm(left)])
+    scaled, relations, independent = _standardize(rows), list[list[int]](), list[int]()
+    products = scaled.T @ scaled
+    left = products.copy()  # of what the independent columns so far do not explain
+    for j in np.flatnonzero(scaled.any(axis=0)).tolist():
+        if left[j, j] > COMPUTED**2:
+            left -= np.outer(left[:, j], left[j] / left[j, j])
             independent.append(j)
             continue
-        coefficients = np.linalg.lstsq(scaled[:, independent], scaled[:, j], rcond=None)[0]
+        coefficients = np.linalg.solve(products[np.ix_(independent, independent)], products[independent, j])
         others = [k for k, each in zip(independent, coefficients, strict=True) if abs(each) > INVOLVED]
-        if len(others) > 1:
-            relations.append([j, *others])
+        group = columns[[j, *others]].tolist()
+        if len(others) > 1 and _explain(numbers[:, group]) is not None:
+            turned = [*group[1:], group[0]]
+            weights = _explain(numbers[:, turned]) if len(group) > 3 else None
+            is_total = weights is not None and min(weights) > 0.99 * max(weights)
+            relations.append(turned if is_total else group)
     return relations
+
+
+def _complete(numbers: FloatArray) -> FloatArray:
+    """Return the rows without missing cells, or as many of them as are enough."""
+    rows = numbers[np.isfinite(numbers).all(axis=1)]
+    return rows[:: max(1, len(rows) // ROWS_TO_SCREEN)]
+
+
+def _standardize(numbers: FloatArray) -> FloatArray:
+    """Return columns of mean 0 and norm 1; constant ones become 0."""
+    sizes = np.abs(numbers).max(axis=0, initial=0.0)
+    scaled = numbers / np.where(sizes > 0.0, sizes, 1.0)  # of which no square is infinite
+    scaled -= scaled.mean(axis=0)
+    norms = np.linalg.norm(scaled, axis=0)
+    return np.where(norms > 1e-9, scaled / np.maximum(norms, 1e-9), 0.0)
+
+
+def _explain(group: FloatArray) -> FloatArray | None:
+    """Return by how much the first column rises with each of the others; None if these do not determine it."""
+    rows = _complete(group)
+    scaled = _standardize(rows)
+    first, others = scaled[:, 0], scaled[:, 1:]
+    coefficients = np.linalg.lstsq(others.T @ others, others.T @ first, rcond=None)[0]
+    if np.linalg.norm(others @ coefficients - first) > COMPUTED:
+        return None
+    spread = rows.std(axis=0)
+    return np.asarray(coefficients * spread[0] / spread[1:])
 
 
 def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:
