@@ -361,6 +361,33 @@ def test_a_file_that_is_no_table_says_why(client):
     assert client.post("run/fit")[0] == 400
 
 
+def test_a_wrong_file_loses_no_result_and_stops_no_job(client, mood):
+    client.upload("mood.csv", mood)
+    client.wait(lambda state: state["table"])
+    client.choose({"left_out": [0], "missing": "drop", "resamples": 5000})
+    client.post("run/fit")
+    before = client.wait(lambda state: "fit" in state["results"])
+    edges = client.ask(where="files/mood/edges.csv")[1]
+    client.upload("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\r")  # nothing runs
+    client.wait(lambda state: state["problem"])
+    client.post("run/bootstrap")
+    state = client.wait(lambda state: any(job["count"] for job in state["jobs"] if job["kind"] == "bootstrap"))
+    assert state["problem"] == ""
+    client.upload("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\r")
+    state = client.wait(lambda state: state["problem"])
+    assert state["problem"].startswith("photo.png: ")
+    assert [job["state"] for job in state["jobs"] if job["kind"] == "bootstrap"] == ["running"]
+    assert {name: state[name] for name in ("file", "table", "choices", "results")} == {
+        name: before[name] for name in ("file", "table", "choices", "results")
+    }
+    assert client.ask(where="files/mood/edges.csv")[1] == edges
+    assert list(client.server.session.folder.rglob("photo.png")) == []
+    client.upload("other.csv", b"a,b\n0,1\n1,0\n")  # a table does not wait for the bootstrap
+    state = client.wait(lambda state: state["file"] == "other.csv")
+    assert (state["results"], state["jobs"], state["problem"]) == ({}, [], "")
+    assert len(list(client.server.session.folder.iterdir())) == 1
+
+
 class Recorder:
     """Stands for the session's side of jobs."""
 

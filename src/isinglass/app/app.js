@@ -48,6 +48,7 @@ async function post(where, body = "", type = "application/json", signal = null) 
 }
 
 function complain(text) {
+  if (text === byId("problem").textContent) return; // it is shown
   byId("problem").textContent = text;
   byId("problem").hidden = !text;
   if (text) byId("problem").scrollIntoView({ block: "nearest" });

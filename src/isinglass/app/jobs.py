@@ -43,6 +43,7 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     error: str = ""
     output: str = ""  # of the last command
+    worker: subprocess.Popen[str] | None = None  # the process that runs it
 
     @property
     def key(self) -> str:
@@ -62,21 +63,26 @@ class Jobs:
     def __init__(self, ended: Callable[[Job], object]) -> None:
         self.jobs: list[Job] = []
         self.changed, self.version = threading.Condition(), 1
-        self._ended, self._worker, self._line, self._closed = ended, _start_worker(), ThreadPoolExecutor(1), False
+        self._ended, self._worker, self._closed = ended, _start_worker(), False
+        self._line, self._aside = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
 
     def tell(self) -> None:
         """Notify waiting requests of a change; the lock is held."""
         self.version += 1
         self.changed.notify_all()
 
-    def add(self, job: Job) -> None:
+    def add(self, job: Job, aside: bool = False) -> None:
         """Put a job at the end of the queue, and forget those that have ended; the lock is held.
 
-        One that has failed is shown until it is tried again.
+        One that has failed is shown until it is tried again. A job ``aside`` does not wait for those in the queue.
         """
+        aside = aside and any(one.state in OPEN for one in self.jobs)
         kept = (one for one in self.jobs if one.state in OPEN or (one.state == "failed" and one.key != job.key))
         self.jobs = [*kept, job]
-        self._line.submit(self._do, job)
+        if aside:
+            self._aside.submit(self._do_aside, job)
+        else:
+            self._line.submit(self._do, job)
         self.tell()
 
     def stop(self, number: int | None = None) -> None:
@@ -84,8 +90,8 @@ class Jobs:
         with self.changed:
             for job in self.jobs:
                 if number in (None, job.number) and job.state in OPEN:
-                    if job.state == "running":
-                        self._worker.kill()
+                    if job.worker is not None:
+                        job.worker.kill()
                     job.state = "stopped"
             self.jobs = self.jobs if number is not None else []
             self.tell()
@@ -95,26 +101,39 @@ class Jobs:
         self._closed = True
         self.stop()
         self._line.shutdown()
+        self._aside.shutdown()
         self._worker.kill()
         self._worker.communicate()
 
     def _do(self, job: Job) -> None:
         """Let the worker run a job; a worker that has ended is replaced."""
-        worker, request = self._worker, {"folder": str(job.folder), "commands": job.recipe.commands(job.kind)}
+        if not self._run(job, self._worker):
+            self._worker.communicate()
+            if not self._closed:
+                self._worker = _start_worker()
+
+    def _do_aside(self, job: Job) -> None:
+        """Let another worker run a job, and end it."""
+        worker = _start_worker()
+        self._run(job, worker)
+        worker.kill()
+        worker.communicate()
+
+    def _run(self, job: Job, worker: subprocess.Popen[str]) -> bool:
+        """Run a job unless it was stopped, and tell whether its worker can take the next one."""
+        request = {"folder": str(job.folder), "commands": job.recipe.commands(job.kind)}
         with self.changed:
             if job.state != "waiting":
-                return
-            job.state, job.began = "running", time.monotonic()
+                return True
+            job.state, job.began, job.worker = "running", time.monotonic(), worker
             self.tell()
         with suppress(BrokenPipeError):
             worker.stdin.write(json.dumps(request) + "\n")  # type: ignore[union-attr]
             worker.stdin.flush()  # type: ignore[union-attr]
             if any(self._hear(job, json.loads(line)) for line in worker.stdout):  # type: ignore[union-attr]
-                return
+                return True
         self._hear(job, {"state": "failed", "error": LOST})
-        worker.communicate()
-        if not self._closed:
-            self._worker = _start_worker()
+        return False
 
     def _hear(self, job: Job, news: JsonObject) -> bool:
         """Read a message about a job, and tell whether the job has ended and its worker can take the next one."""

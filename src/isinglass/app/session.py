@@ -34,6 +34,7 @@ class Session:
         self.results: dict[str, Job] = {}  # by key; all of one fit
         self.jobs = Jobs(self._ended)
         self._openings = 0  # tables that were chosen, of which the last one is shown
+        self._opening: Job | None = None  # the inspection of a table that is to replace this one
 
     def upload(self, name: str, stream: io.BufferedIOBase, size: int) -> None:
         """Keep a file of this many bytes in a new folder, and look at it, unless another one was chosen meanwhile."""
@@ -59,19 +60,34 @@ class Session:
             return self._openings
 
     def _open(self, job: Job, opening: int) -> None:
-        """Inspect a new table, and discard the state of the previous one."""
+        """Inspect a new table, beside what is being done with the one that is shown."""
         with self.jobs.changed:
             if opening != self._openings:
                 shutil.rmtree(job.folder)
                 raise ValueError(f"Another table was chosen while {job.recipe.file} was sent.")
+            if self._opening is not None:
+                self.jobs.stop(self._opening.number)
+                shutil.rmtree(self._opening.folder, ignore_errors=True)
+            self._opening, self.problem = job, ""
+            self.jobs.add(job, aside=True)
+
+    def _opened(self, job: Job) -> None:
+        """Show a new table, and discard the state of the previous one; keep that if the new one cannot be read."""
+        self._opening = None
+        if job.state == "done":
             self.jobs.stop()
             shutil.rmtree(self.here, ignore_errors=True)
-            self.here, self.recipe, self.problem, self.results = job.folder, job.recipe, "", {}
-            self.jobs.add(job)
+            self.here, self.results = job.folder, {}
+            self._describe(job)
+        else:
+            shutil.rmtree(job.folder, ignore_errors=True)
+            self.problem = job.error
 
     def _ended(self, job: Job) -> None:
         """Store a result, or the description of a table; a choice with which it cannot be read is taken back."""
-        if job.kind in WITH_RESULTS:
+        if job is self._opening:
+            self._opened(job)
+        elif job.kind in WITH_RESULTS:
             if job.state == "done":
                 self._store(job)
         elif job.state == "done":
@@ -134,7 +150,7 @@ class Session:
     def _newest(self) -> Job | Session:
         """Return what holds the last choices: the last job that inspects the table, if one is open."""
         looks = [job for job in self.jobs.jobs if job.kind not in WITH_RESULTS and job.state in OPEN]
-        return looks[-1] if looks else self
+        return next((job for job in reversed(looks) if job is not self._opening), self)
 
     def run(self, kind: str) -> None:
         """Put a fit, a bootstrap, a comparison of groups or a figure into the queue, as chosen."""
@@ -153,6 +169,7 @@ class Session:
                 self.jobs.add(job)
             elif unfinished[job.key].recipe.commands(kind) != recipe.commands(kind):
                 raise ValueError("This is running or waiting with other choices. Stop it first.")
+            self.problem = ""
 
     def _folder_of_fit(self) -> Path:
         """Return a new folder with the table: the results of the fit before stay until there are new ones."""
