@@ -130,7 +130,10 @@ def _say_model(what: What) -> Iterator[str]:
         how = _estimator(what.method, what)
         more = "" if what.method.estimator == "nodewise" else ", with one coupling per pair of variables"
         if "nominal" in what.kinds:
-            more += ", and a table of couplings, penalized by its Frobenius norm, for a pair with a nominal variable"
+            more += (
+                ", and for a pair with a nominal variable a table of couplings, penalized by its norm (√2 times the "
+                "Frobenius norm, 2 times for two nominal variables)"
+            )
     kind = f"{ising if what.is_binary else ''}{mixed}"
     yield f"{model}{kind} of {_columns(what.network)} {what.estimated} {how}{more}, using isinglass {__version__}."
 
@@ -246,8 +249,8 @@ def _say_continuous(what: What) -> Iterator[str]:
     below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
     if below or above:
         yield (
-            f"Of the values, {below} below the 0.5% quantile of their variable and {above} above the 99.5% quantile "
-            "were assigned to the first and the last step."
+            f"Of the values, {below} below and {above} above the grid of their variable were assigned to its first and "
+            "its last step."
         )
 
 
