@@ -52,6 +52,13 @@ def test_edges_have_a_sign_where_they_have_one_number(network):
     assert [row[3] for row in rows("edges", network)] == ["sign", "0", "0", "-1"]
 
 
+def test_a_table_for_print_tells_norms_from_couplings(network, tmp_path):
+    write_network(network, tmp_path / "edges.md", format="edges")
+    head, _, *lines = (tmp_path / "edges.md").read_text(encoding="utf-8").splitlines()
+    assert head == "| Node | Neighbor | Edge weight | Sign |"
+    assert [line.split(" | ")[3] for line in lines] == ["0 |", "0 |", "−1 |"]
+
+
 def test_blocks_hold_every_two_categories_of_every_edge(network):
     header, *lines = rows("blocks", network)
     assert header == ["source", "target", "source_category", "target_category", "coupling"]

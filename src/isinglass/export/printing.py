@@ -18,7 +18,7 @@ accuracy alpha betweenness bridge_expected_influence bridge_strength categories 
 correlation correlation_q5 correlation_q95 covariate criterion degree deviance_explained difference different dropped
 edges expected_influence first held_out inclusion kind log_odds_ratio lower marginal_accuracy mean missing_information
 normalized_accuracy positive_edges refitted rows second sensitivity sensitivity_q5 sensitivity_q95 source_category
-specificity specificity_q5 specificity_q95 stability strength structure target_category upper variable wording
+sign specificity specificity_q5 specificity_q95 stability strength structure target_category upper variable wording
 """
 # Headings of the columns that isinglass makes. Others keep the names that their users gave them.
 HEADINGS = {name: name.replace("_", " ").capitalize() for name in _PLAIN.split()} | {
@@ -38,7 +38,6 @@ HEADINGS = {name: name.replace("_", " ").capitalize() for name in _PLAIN.split()
     "ebic": "EBIC",
 }
 P_VALUES = ("p", "q", "p_value", "q_value", "p_family", "p_structure", "p_strength")
-REPEATED = ("sign", "weight")  # what the coupling says already
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$]|&(?=#?\w+;))")  # an ampersand where it would begin an entity
 _LATEX = {character: "\\" + character for character in "&%$#_{}"}
 _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$", "−": "$-$"}
@@ -51,7 +50,7 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
 
     Numbers are rounded, p- and q-values below the last digit are written as such, missing values stay empty, columns
     of isinglass have the names that readers know (``std_error`` is SE), and those that repeat the coupling, its sign
-    and size, are left out.
+    and size, are left out. The sign stays if it is 0 for some edges, whose weights are norms.
 
     Parameters
     ----------
@@ -95,9 +94,11 @@ def print_rows(
     names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str, digits: int, *, of_nodes: bool = False
 ) -> Iterator[str]:
     """Yield the lines of a table in one of the formats for print; columns ``of_nodes`` keep the names of the nodes."""
-    known = [] if of_nodes else names
-    places = [k for k, name in enumerate(names) if name not in REPEATED or "coupling" not in known]
-    cells = [[row[k] for k in places] for row in rows]
+    table = list(rows)
+    signs = [row[k] for k, name in enumerate(names) if name == "sign" for row in table]
+    said = {"weight"} if 0 in signs else {"sign", "weight"}  # by the coupling; but a norm has no sign
+    places = [k for k, name in enumerate(names) if of_nodes or "coupling" not in names or name not in said]
+    cells = [[row[k] for k in places] for row in table]
     head = [names[k] if of_nodes else _heading(names[k]) for k in places]
     are_p = [not of_nodes and names[k] in P_VALUES for k in places]
     body = [[_cell(value, is_p, digits) for is_p, value in zip(are_p, row, strict=True)] for row in cells]
