@@ -395,8 +395,14 @@ class Network(Frozen):
 
     @property
     def expected_influence(self) -> FloatArray:
-        """Σ_t θ_st of every node, over the edges that have a sign."""
-        return self.node_sums(self.weights * self.edge_signs)
+        """Σ_t θ_st of every node, over the edges that have a sign; NaN if it has edges and none of them has one."""
+        return self.signed_sums(np.ones(self.n_edges, dtype=np.bool_))
+
+    def signed_sums(self, among: Mask) -> FloatArray:
+        """Return the expected influence of every node over the edges ``among``; NaN for nominal nodes."""
+        signed = self.edge_signs * among
+        is_known = (self.node_sums(abs(signed)) > 0) | (self.node_sums(among) == 0)
+        return np.where(is_known & self.variables.has_scores, self.node_sums(self.weights * signed), np.nan)
 
     def node_sums(self, values: ArrayLike) -> FloatArray:
         """Return, for every node, the sum of a value over its edges."""

@@ -65,14 +65,16 @@ def test_quantiles_do_not_depend_on_the_size_of_blocks(drawn, cells, monkeypatch
 )
 def test_a_resample_of_all_rows_has_the_measures_of_the_table(of):
     """Norms, of pairs with a nominal column, have no sign."""
-    kinds = ["nominal", "nominal", "binary", "binary"]
-    model = simulate.category_network(simulate.chain_network(4, strength=-2.0), kinds, 3, random_state=0)
+    kinds = ["nominal", "nominal", "binary", "binary", "binary"]
+    model = simulate.category_network(simulate.chain_network(5, strength=-2.0), kinds, 3, random_state=0)
     table = simulate.exact_sample(model, 300, random_state=0)
-    labels = ["one", "two", "one", "two"] if of.startswith("bridge") else None
+    labels = ["one", "two", "one", "two", "one"] if of.startswith("bridge") else None
     found = bootstrap(table, 0.02, n_boot=2, kind="case-drop", drop_shares=[0.001])  # which drops no row
     whole = found.nodes(of, labels)[of]
-    assert np.ptp(whole) > 0
+    assert np.isnan(whole).tolist() == [kind == "nominal" and of.endswith("influence") for kind in kinds]
+    assert np.ptp(whole[np.isfinite(whole)]) > 0
     np.testing.assert_allclose(found.node_draws(of, labels), [whole, whole], atol=1e-4)
+    np.testing.assert_allclose(found.correlations(of, labels), 1.0, atol=1e-4)  # of the nodes that have the measure
 
 
 @pytest.mark.parametrize(("of", "level"), [("edges", 0.95), ("edges", 0.5), ("strength", 0.9)])

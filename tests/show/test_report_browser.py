@@ -988,6 +988,14 @@ def test_a_clicked_edge_shows_its_table_and_its_rows(visit, mixed_file, mixed):
     assert page.locator("#edge").is_hidden()
 
 
+def test_nodes_without_an_edge_that_has_a_sign_have_no_expected_influence(visit, mixed_file):
+    page = visit(mixed_file)
+    found = {row.locator("td").first.inner_text(): row for row in page.locator("#nodes-table tbody tr").all()}
+    place = page.locator("#nodes-table th").all_inner_texts().index("Expected influence")
+    shown = {name: row.locator("td").nth(place).inner_text() for name, row in found.items()}
+    assert shown == {"pet": "–", "route": "–", "rain": "−0.500", "mood": "−0.500"}
+
+
 def test_an_edge_with_one_number_is_a_sentence(visit, mixed_file):
     page = visit(mixed_file)
     click_edge(page, "rain", "mood")

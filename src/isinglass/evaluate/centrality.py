@@ -54,7 +54,8 @@ def centrality(network: NetworkLike, communities: NodeValues | None = None) -> C
     The length of an edge is 1 / |θ_st|. Closeness and betweenness are those of networkx for such lengths: closeness is
     scaled by the share of nodes within reach, betweenness by the number of pairs of other nodes. Given the community of
     each node, in order or by name, bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges to
-    other communities; a node without one is a community of its own.
+    other communities; a node without one is a community of its own. Norms have no sign: expected influence is NaN for
+    a nominal node, and for any node whose edges are all norms.
 
     Examples
     --------
@@ -84,8 +85,7 @@ def node_measure(network: Network, of: str, communities: NodeValues | None = Non
         raise ArgumentError("communities", f"must be given, one per node, for {of!r}", None)
     member = _members(communities, network)
     between = member[network.edge_index[:, 0]] != member[network.edge_index[:, 1]]
-    signs = 1 if of == "bridge_strength" else network.edge_signs
-    return network.node_sums(network.weights * signs * between)
+    return network.node_sums(network.weights * between) if of == "bridge_strength" else network.signed_sums(between)
 
 
 def further_measures(network: Network, communities: NodeValues | None = None) -> dict[str, FloatArray]:

@@ -129,14 +129,21 @@ class Bootstrap(Frozen):
         """
         if of == "strength":
             return self.strengths
-        draws = self.draws
+        draws, variables = self.draws, self.solution.network.variables
         if of.endswith("expected_influence"):  # norms have no sign
-            signed = self.solution.network.variables.has_sign(self.edge_index).astype(np.float64)
+            signed = variables.has_sign(self.edge_index).astype(np.float64)
             draws = sp.csc_array(draws @ sp.csr_array(sp.diags(signed)))
         if of == "expected_influence":
-            return _sums_over_pairs(draws, self.edge_index, len(self.names))
-        rows, nodes, labels = sp.csr_array(draws), Variables.binary(self.names), self._labels(communities)
-        measured = []
+            measured = _sums_over_pairs(draws, self.edge_index, len(self.names))
+        else:
+            measured = self._measure_draws(sp.csr_array(draws), of, self._labels(communities))
+        if of.endswith("expected_influence"):
+            measured[:, ~variables.has_scores] = np.nan
+        return measured
+
+    def _measure_draws(self, rows: sp.csr_array, of: str, labels: NodeValues | None) -> FloatArray:
+        """Return a measure of the network in every row of couplings."""
+        nodes, measured = Variables.binary(self.names), []
         for k in range(self.n_boot):
             entries = slice(rows.indptr[k], rows.indptr[k + 1])
             order = np.argsort(rows.indices[entries])
@@ -207,9 +214,9 @@ class Bootstrap(Frozen):
             p = self.solution.network.n_features
             return correlate_rows(self.draws, self.edge_values, p * (p - 1) // 2)
         labels = self._labels(communities)
-        return correlate_rows(
-            self.node_draws(of, labels), node_measure(self.solution.network, of, labels), len(self.names)
-        )
+        draws, whole = self.node_draws(of, labels), node_measure(self.solution.network, of, labels)
+        known = np.isfinite(whole)  # others have no expected influence
+        return correlate_rows(draws if known.all() else draws[:, known], whole[known], int(known.sum()))
 
     def cs_coefficient(
         self,

@@ -60,7 +60,25 @@ def test_measures_take_norms(network):
     found = centrality(network, ["a", "b", "a"])
     norm = np.sqrt(2) * np.linalg.norm(BLOCK)
     np.testing.assert_allclose(found["strength"], [norm, norm + 0.7, 0.7])
-    np.testing.assert_allclose(found["expected_influence"], [0, -0.7, -0.7])
+    np.testing.assert_allclose(found["expected_influence"], [np.nan, -0.7, -0.7])
     np.testing.assert_allclose(found["bridge_strength"], [norm, norm + 0.7, 0.7])
-    np.testing.assert_allclose(found["bridge_expected_influence"], [0, -0.7, -0.7])
+    np.testing.assert_allclose(found["bridge_expected_influence"], [np.nan, -0.7, -0.7])
+    np.testing.assert_allclose(centrality(network, ["a", "b", "b"])["bridge_expected_influence"], [np.nan, np.nan, 0])
+    (ax,) = plot.centrality(network, of="expected_influence")
+    assert next(label.get_text() for label in ax.get_yticklabels()) == "pet_$x"  # without a point, below the others
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), [np.nan, -0.7, -0.7])
     assert len(plot.centrality(network)) == 4
+
+
+def test_z_scores_are_over_the_nodes_that_have_the_measure():
+    network = make_network(
+        [[0, 0, 0], [0, 0], [0, 0], [0, 0]],
+        [None, [0, 1], [0, 1], [0, 1]],
+        [[0, 1], [1, 2], [1, 3]],
+        categories=[list("abc"), [0, 1], [0, 1], [0, 1]],
+        blocks=[BLOCK, [[1.0]], [[3.0]]],
+    )
+    (ax,) = plot.centrality(network, of="expected_influence")
+    (scores,) = ax.child_axes
+    known = np.array([4.0, 1.0, 3.0])
+    np.testing.assert_allclose(scores._functions[0](known), (known - known.mean()) / known.std())

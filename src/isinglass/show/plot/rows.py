@@ -146,7 +146,8 @@ def centrality(
     """Draw measures of all nodes side by side, with intervals if the result is a bootstrap; return one axes each.
 
     Nodes are sorted by the first measure, the largest on top. The lower scale has the values, the upper one their
-    z-scores: (value − mean over the nodes) / standard deviation.
+    z-scores: (value − mean over the nodes) / standard deviation. A node without expected influence, whose edges are
+    all norms, has no point.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ def centrality(
     resampled = _of_rows(result) if isinstance(result, Bootstrap) else None
     network = as_network(result if resampled is None else resampled.solution).without_covariates()
     values = {name: node_measure(network, name, communities) for name in measures}
-    sorted_nodes = np.argsort(values[measures[0]], kind="stable")
+    sorted_nodes = np.argsort(np.nan_to_num(values[measures[0]], nan=-np.inf), kind="stable")
     columns = min(len(measures), 2) if axes is None and width < canvas.MILLIMETERS * canvas.NARROW else len(measures)
     y = np.arange(len(sorted_nodes))
     height = 0.7 + min(0.15 * max(len(y), 6), 0.15 * CLOSE + 0.075 * max(len(y) - CLOSE, 0))
@@ -183,7 +184,7 @@ def centrality(
         ax.set_ylim(-0.7, len(y) - 0.3)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_yticks(y, [""] * len(y))
-        _add_z_scores(ax, values[name])
+        _add_z_scores(ax, values[name][np.isfinite(values[name])])
     font = float(np.clip(300.0 / max(len(y), 1), 5.0, 8.0))
     for ax in places[::columns]:
         ax.set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=font, **PLAIN)
@@ -192,7 +193,7 @@ def centrality(
 
 def _add_z_scores(ax: Axes, values: FloatArray) -> None:
     """Add a scale of z-scores on top, unless all values are the same."""
-    mean, deviation = float(values.mean()), float(values.std())
+    mean, deviation = (float(values.mean()), float(values.std())) if len(values) else (0.0, 0.0)
     if deviation > 1e-9 * max(abs(mean), 1e-300):
         to_z, back = (lambda x: (x - mean) / deviation), (lambda z: z * deviation + mean)
         scores = ax.secondary_xaxis("top", functions=(to_z, back))

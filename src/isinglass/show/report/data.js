@@ -36,6 +36,7 @@ function readNetwork(k) {
   const degree = new Float64Array(N_NODES);
   const strength = new Float64Array(N_NODES);
   const influence = new Float64Array(N_NODES);
+  const signed = new Float64Array(N_NODES); /* edges with a sign */
   let [positive, negative] = [0, 0];
   let strongest = 0;
   for (let e = 0; e < PATH.s.length; e += 1) {
@@ -50,9 +51,11 @@ function readNetwork(k) {
       degree[node] += 1;
       strength[node] += Math.abs(value);
       influence[node] += sign * Math.abs(value);
+      signed[node] += Math.abs(sign);
     }
   }
-  return { pairs, degree, strength, influence, positive, negative, unsigned: pairs.length - positive - negative, strongest };
+  const isKnown = (node) => kindOf(node) !== "nominal" && (signed[node] > 0 || degree[node] === 0);
+  return { pairs, degree, strength, influence: Array.from(influence, (sum, node) => (isKnown(node) ? sum : null)), positive, negative, unsigned: pairs.length - positive - negative, strongest };
 }
 
 /* Largest coupling anywhere on the path: widths mean the same at every alpha. */
