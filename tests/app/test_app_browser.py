@@ -145,6 +145,11 @@ def test_missing_answers_of_two_values_may_be_zeros_and_numbers_keep_their_digit
     give(page, write_csv(tmp_path / "zeros.csv", ["ann", "bob", "size"], rows))
     assert "read them as 0" in page.locator("#treatment option").all_inner_texts()
     assert "1234567.25 … 1234586.25" in page.locator("#rows tr").nth(2).inner_text()
+    assert ", from 20 rows." in page.inner_text("#chosen")
+    page.select_option("#treatment", "drop")
+    assert ", from those of 20 rows that have no missing cell." in page.inner_text("#chosen")
+    page.uncheck("#use-0")  # the only column with missing cells
+    assert ", from 20 rows." in page.inner_text("#chosen")
 
 
 def test_warnings_of_every_job_are_shown(visit, tmp_path):
@@ -196,6 +201,9 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
         "[data-facts=compare]"
     )
     page.wait_for_selector("[data-files=bootstrap] a")
+    told = page.inner_text("[data-facts=bootstrap]")
+    assert "CS-coefficients: strength" in told
+    assert "take more resamples" in told
     page.frame_locator("#report").locator("text=Inclusion").first.wait_for(state="attached")
     for kind in ("network", "stability"):
         page.select_option("#figure", kind)
@@ -357,6 +365,8 @@ def test_another_table_is_shown_whole(visit, votes, ratings):
 
 def test_the_time_goes_on_while_a_job_reports_nothing(visit, votes):
     page = visit()
+    said = page.evaluate("() => [0.4, 59.7, 119.7, 150, 3599.7].map(inWords)")
+    assert said == ["a second", "1 min 0 s", "2 min 0 s", "2 min 30 s", "1.0 h"]
     give(page, votes, "time.csv")
     page.wait_for_function("() => !state.jobs.some(isOpen)")
     page.evaluate(

@@ -293,7 +293,9 @@ function showFit() {
   const covariates = choices.covariates.filter((place) => !taken.includes(place));
   const nodes = table.columns.filter((column, place) => ![...taken, ...covariates].includes(place));
   const counts = Object.entries(COUNTED).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
-  byId("chosen").textContent = nodes.length < 2 ? "A network needs at least two columns. Tick them under Columns." : `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${covariates.length ? `, adjusted for ${covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is chosen from the data.`;
+  const holed = choices.missing === "drop" && table.columns.some((column, place) => column.missing && !taken.includes(place));
+  const rows = holed ? `those of ${table.n_rows} rows that have no missing cell` : `${table.n_rows} rows`;
+  byId("chosen").textContent = nodes.length < 2 ? "A network needs at least two columns. Tick them under Columns." : `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${rows}${covariates.length ? `, adjusted for ${covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is chosen from the data.`;
   byId("run-fit").disabled = nodes.length < 2 || state.is_moving || isRunning("fit");
 }
 
@@ -327,7 +329,8 @@ function showCode() {
 
 function inWords(seconds) {
   if (seconds < 1) return "a second";
-  return seconds < 60 ? `${Math.round(seconds)} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s` : `${(seconds / 3600).toFixed(1)} h`;
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole} s` : whole < 3600 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${(whole / 3600).toFixed(1)} h`;
 }
 
 function showJobs() {

@@ -163,7 +163,7 @@ def _describe(found: Bootstrap) -> dict[str, str]:
         if n_per_share < FEW_SUBSETS:
             facts["Caution"] = (
                 f"only about {plural(n_per_share, 'subset')} per share of rows left out, too few for a statement about "
-                "95 % of them; raise -B: the subsets are divided among the shares"
+                "95 % of them; take more resamples, which are divided among the shares"
             )
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
