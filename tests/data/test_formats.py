@@ -115,6 +115,22 @@ def test_bad_files(data, message):
         read_table(io.BytesIO(data))
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\r", "got a picture"),
+        ("photo.csv", b"\xff\xd8\xff\xe0\0\x10JFIF", "got a picture"),
+        ("paper.pdf", b"%PDF-1.7\n\0", "got a PDF document"),
+        ("x.json", b'[{"a": 1}]', "got JSON"),
+        ("x.xlsx", b"PK\x03\x04" + b"\0" * 50, "cannot read this excel file"),
+    ],
+)
+def test_files_that_are_no_table_are_named(tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(DataError, match=message):
+        read_table(tmp_path / name)
+
+
 def test_files_that_claim_to_be_huge_are_not_allocated():
     header = {"descr": "<i8", "fortran_order": False, "shape": (10**9, 10**9)}
     data = written(np.lib.format.write_array_header_1_0, header)

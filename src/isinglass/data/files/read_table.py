@@ -46,6 +46,8 @@ _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
     ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
+    ((b"\x89png", b"\xff\xd8\xff", b"gif8"), "a picture"),
+    ((b"%pdf-",), "a PDF document"),
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
@@ -172,10 +174,13 @@ def _find_format(document: Document, format: str | None) -> str:
         return format
     for magic, kind in _MAGIC:
         if document.data.startswith(magic):
-            return "excel" if kind == "npz" and b"xl/workbook" in document.data else kind
+            is_sheet = kind == "npz" and (document.suffix == ".xlsx" or b"xl/workbook" in document.data)
+            return "excel" if is_sheet else kind
     for magics, what in _FOREIGN:
         if document.data[:64].lstrip().lower().startswith(magics):
             raise DataError(f"the file must be a table; got {what}.")
+    if document.suffix == ".json":
+        raise DataError("the file must be a table; got JSON. Save it as CSV first.")
     return _SUFFIXES.get(document.suffix, "text")
 
 
