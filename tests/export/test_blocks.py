@@ -57,6 +57,9 @@ def test_a_table_for_print_tells_norms_from_couplings(network, tmp_path):
     head, _, *lines = (tmp_path / "edges.md").read_text(encoding="utf-8").splitlines()
     assert head == "| Node | Neighbor | Edge weight | Sign |"
     assert [line.split(" | ")[3] for line in lines] == ["0 |", "0 |", "−1 |"]
+    write_network(network, tmp_path / "blocks.md", format="blocks")
+    head = (tmp_path / "blocks.md").read_text(encoding="utf-8").partition("\n")[0]
+    assert head == "| Node | Neighbor | Node category | Neighbor category | Edge weight |"
 
 
 def test_blocks_hold_every_two_categories_of_every_edge(network):

@@ -64,6 +64,19 @@ def test_the_page_has_all_parts_and_nothing_from_outside(found):
     assert f"p = {found.p_structure:.3g}" in page
 
 
+def test_tables_have_the_headings_and_numbers_of_the_report(found):
+    page = build_comparison(found)
+    edges, nodes = re.findall(r"<table>.*?</table>", page, re.S)
+    heads = [re.findall(r"<th(?: [^>]*)?>(.*?)</th>", table) for table in (edges, nodes)]
+    assert heads[0][:4] == ["Node", "Neighbor", "Coupling in &lt;b&gt;women", "Coupling in men"]
+    assert (heads[0][4:], heads[1][0]) == (["Difference", "p", "p (family)", "q"], "Node")
+    cells = [cell for table in (edges, nodes) for cell in re.findall(r"<td>(.*?)</td>", table)]
+    assert all(re.fullmatch(r"(−?\d+|&lt; 0)\.\d{3}", cell) for cell in cells)
+    assert any(cell.startswith("−") for cell in cells)
+    titles = re.findall(r"<title>x\d – x\d: (.*?)</title>", page)
+    assert {title[0] for title in titles} == {"+", "−"}
+
+
 def widths(page, caption):
     """Return kind and width of the edges of the figure with a caption."""
     figure = re.search(rf"<figcaption>{caption}.*?</figure>", page, re.S)[0]

@@ -17,13 +17,15 @@ _PLAIN = """
 accuracy alpha betweenness bridge_expected_influence bridge_strength categories category closeness community
 correlation correlation_q5 correlation_q95 covariate criterion degree deviance_explained difference different dropped
 edges expected_influence first held_out inclusion kind log_odds_ratio lower marginal_accuracy mean missing_information
-normalized_accuracy positive_edges refitted rows second sensitivity sensitivity_q5 sensitivity_q95 source_category
-sign specificity specificity_q5 specificity_q95 stability strength structure target_category upper variable wording
+normalized_accuracy positive_edges refitted rows second sensitivity sensitivity_q5 sensitivity_q95
+sign specificity specificity_q5 specificity_q95 stability strength structure upper variable wording
 """
 # Headings of the columns that isinglass makes. Others keep the names that their users gave them.
 HEADINGS = {name: name.replace("_", " ").capitalize() for name in _PLAIN.split()} | {
     "source": "Node",
     "target": "Neighbor",
+    "source_category": "Node category",
+    "target_category": "Neighbor category",
     "name": "Node",
     "names": "Node",
     "coupling": "Edge weight",
@@ -101,7 +103,7 @@ def print_rows(
     cells = [[row[k] for k in places] for row in table]
     head = [names[k] if of_nodes else _heading(names[k]) for k in places]
     are_p = [not of_nodes and names[k] in P_VALUES for k in places]
-    body = [[_cell(value, is_p, digits) for is_p, value in zip(are_p, row, strict=True)] for row in cells]
+    body = [[print_cell(value, is_p, digits) for is_p, value in zip(are_p, row, strict=True)] for row in cells]
     columns = zip(*cells, strict=True) if cells else ([] for _ in places)
     numeric = [_are_numbers([value for value in column if value is not None]) for column in columns]
     if format == "csv":
@@ -130,7 +132,8 @@ def _heading(name: str) -> str:
     return HEADINGS[measure] + of + group if measure in ("coupling", "strength") else HEADINGS.get(name, name)
 
 
-def _cell(value: Cell, is_p: bool, digits: int) -> str:
+def print_cell(value: Cell, is_p: bool = False, digits: int = 3) -> str:
+    """Return a value as a table for print has it; one that ``is_p`` and below the last digit as such."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):  # dates, too

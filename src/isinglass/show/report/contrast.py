@@ -11,6 +11,7 @@ import numpy as np
 from isinglass.arrays import Arrays, FloatArray
 from isinglass.atomic import Target
 from isinglass.errors import ArgumentError, plural
+from isinglass.export.printing import P_VALUES, print_cell
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.select.group_comparison_result import GroupComparison
@@ -94,24 +95,25 @@ def _figures(result: GroupComparison) -> str:
 
 def _table(columns: Arrays, said: Mapping[str, str]) -> str:
     """Return the columns as a table; rows found at a family-wise level are bold, names come with their wording."""
-    labels = {"p_family": "p (family)", "p_structure": "p (structure)", "p_strength": "p (strength)"}
+    labels = {"source": "Node", "target": "Neighbor", "name": "Node", "p": "p", "q": "q", "p_family": "p (family)"}
+    labels |= {"p_structure": "p (structure)", "p_strength": "p (strength)"}
     texts = {name for name, values in columns.items() if len(values) and isinstance(values[0], str)}
-    head = "".join(
-        f"<th{' class=name' if name in texts else ''}>{html.escape(labels.get(name, name))}</th>" for name in columns
-    )
+    heads = {name: html.escape(labels.get(name) or name[:1].upper() + name[1:]) for name in columns}
+    head = "".join(f"<th{' class=name' if name in texts else ''}>{text}</th>" for name, text in heads.items())
     family = columns.get("p_family")
     lines = []
     for k, row in enumerate(islice(zip(*columns.values(), strict=True), MOST_ROWS)):
         kind = ' class="found"' if family is not None and family[k] <= FOUND else ""
-        lines.append(f"<tr{kind}>{''.join(_cell(value, said) for value in row)}</tr>")
+        cells = (_cell(value, name in P_VALUES, said) for name, value in zip(columns, row, strict=True))
+        lines.append(f"<tr{kind}>{''.join(cells)}</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _cell(value: str | float, said: Mapping[str, str]) -> str:
+def _cell(value: str | float, is_p: bool, said: Mapping[str, str]) -> str:
     if isinstance(value, str):
         more = f"<br><small>{html.escape(said[value])}</small>" if value in said else ""
         return f'<td class="name">{html.escape(value)}{more}</td>'
-    return f"<td>{value:.4g}</td>"
+    return f"<td>{html.escape(print_cell(value, is_p))}</td>"
 
 
 def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str], widest: float) -> str:
@@ -162,7 +164,7 @@ def _drawing(
         sign = int(network.edge_signs[k])
         kind = "level" if is_gray else {1: "up", -1: "down", 0: "level"}[sign]
         number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}"
-        title = html.escape(f"{network.names[s]} – {network.names[t]}: {number}")
+        title = html.escape(f"{network.names[s]} – {network.names[t]}: {number.replace('-', '−')}")
         opacity, width = (0.5, THIN) if is_gray else (0.4 + 0.6 * share, THIN + 4.4 * share)
         parts.append(
             f'<line class="{kind}" x1="{places[s, 0]:.1f}" y1="{places[s, 1]:.1f}" x2="{places[t, 0]:.1f}" '
