@@ -567,6 +567,13 @@ def test_expected_numbers_are_those_at_the_average_of_covariates(adjusted):
     assert found["means"] == pytest.approx(observed.tolist(), abs=1.5)  # age does not depend on x
 
 
+def test_couplings_of_covariates_have_minus_signs_and_a_unit(adjusted):
+    variables = Variables.binary(["t-shirt", "winter"]).with_covariates(["winter"])
+    network = Network([0, 0], [[0, 1]], [-1.5], variables=variables)
+    assert contents.list_covariates(network) == {"winter": "t-shirt −1.5"}
+    assert "a column of numbers counts per standard deviation" in build_report(adjusted[0])
+
+
 def test_the_entropy_is_no_objective_without_edges_where_there_are_covariates(adjusted):
     found = data_of(build_report(adjusted[0]))["certificate"]
     assert (found["null_objective"], found["relative_gap"]) == (None, [None])

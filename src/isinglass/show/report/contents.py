@@ -67,7 +67,8 @@ def list_covariates(model: Network | Fit) -> dict[str, str]:
         *(columns[name] for name in ("covariate", "variable", "coupling", "sign")), errors, strict=True
     ):
         known = "" if np.isnan(error) else f" ({error:.2g})"
-        found.setdefault(str(covariate), []).append(f"{variable} {value:{'+' if sign else ''}.3g}{known}")
+        number = f"{value:{'+' if sign else ''}.3g}{known}".replace("-", "−")
+        found.setdefault(str(covariate), []).append(f"{variable} {number}")
     return {name: ", ".join(entries) for name, entries in found.items()}
 
 
