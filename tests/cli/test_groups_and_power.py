@@ -166,3 +166,14 @@ def test_value_labels_name_the_groups(tmp_path):
     line = error_line(run("compare", numbered, *WORDS, "--value-labels", "sex=0=men", code=3))
     assert "--value-labels must label every value of column 'sex'; got 1. Add its label." in line
     assert "gender=1=men,2=women" in error_line(run("compare", numbered, *WORDS, "--value-labels", "sex", code=2))
+
+
+@pytest.mark.parametrize(("n_permutations", "is_cautioned"), [(18, True), (19, False)])
+def test_too_few_permutations_to_find_anything_are_said(table, tmp_path, n_permutations, is_cautioned):
+    words = [*WORDS[:4], "-B", str(n_permutations), "--drop", "who", "-o", str(tmp_path / "out")]
+    printed = run("compare", table, *words)
+    assert ("Caution" in printed.stdout + printed.stderr) == is_cautioned
+    data = read_table(table, labels=["sex"], drop=["who"])
+    found = compare_groups(data, "sex", 0.02, n_permutations=n_permutations)
+    assert ("no p-value can be below 0.053" in found.methods_text()) == is_cautioned
+    assert ("edge differed" in found.methods_text()) != is_cautioned

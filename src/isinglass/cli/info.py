@@ -162,7 +162,7 @@ def _unlike_the_others(columns: Sequence[ColumnInfo], weights: int | None) -> li
 
     Those with missing cells are left out: `fit` takes no such covariates.
     """
-    kept = [j for j, column in enumerate(columns) if column.kind is not None and j != weights]
+    kept = [j for j, each in enumerate(columns) if each.kind and len(set(each.values) - {None}) > 1 and j != weights]
     looks = {j: _look(columns[j]) for j in kept}
     most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
     is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))

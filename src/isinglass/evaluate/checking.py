@@ -103,9 +103,10 @@ class ModelCheck(Frozen):
         text = "Rows simulated from the network"
         if missed:
             text += f" do not reproduce {join_words([self._describe(comparison) for comparison in missed])}"
-            text += f". They reproduce the {join_words([comparison.what for comparison in kept])}." if kept else "."
+            text += f". No difference was found in the {join_words([each.what for each in kept])}." if kept else "."
         else:
-            text += f" reproduce the {join_words([comparison.what for comparison in kept])} of the data."
+            text += f" and rows of the data do not differ in the {join_words([each.what for each in kept])}, as far as "
+            text += "simulation can tell."
         (least, most), (fewest, largest) = self.score_range, self.simulated_range
         if self["counts"].n_flagged and self.score_range != self.simulated_range:
             text += f" Simulated rows have {fewest} to {largest} ones, rows of the data {least} to {most}."

@@ -65,7 +65,7 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     ax.set_ylabel("coupling" if signed.all() else "norm" if not signed.any() else "coupling, or norm (gray)")
     if alpha is not None:
         ax.axvline(alpha, color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
-        where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (3, -10)}
+        where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "ha": "center"}
         ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), textcoords="offset points", fontsize=9, **where)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]
     _name_ends(ax, float(alphas[-1]), [(values[-1, k], pairs[k]) for k in strongest if values[-1, k]], network.names)

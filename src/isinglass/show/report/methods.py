@@ -310,7 +310,7 @@ def _describe_check(check: ModelCheck | None) -> Iterator[str]:
         )
     else:
         parts = join_words([COMPARED[one.what] for one in check.comparisons])
-        yield f"{subject} reproduced the {parts} of the data (family-wise level 5%{cut})."
+        yield f"{subject} did not differ detectably from the data in the {parts} (family-wise level 5%{cut})."
 
 
 def _comparison_findings(found: GroupComparison) -> Iterator[str]:
@@ -322,6 +322,10 @@ def _comparison_findings(found: GroupComparison) -> Iterator[str]:
         f"in global strength {found.strength:.3g} (p = {found.p_strength:.3g})."
     )
     n_found = int((found.edge_p_family <= FOUND).sum())
+    least = 1 / (1 + found.n_permutations)
+    if least > FOUND:
+        yield f"With {found.n_permutations} permutations no p-value can be below {least:.2g}: nothing could be found."
+        return
     edges = {0: "No edge differed", 1: "One edge differed"}.get(n_found, f"{n_found} edges differed")
     yield (
         f"{edges} at p ≤ {FOUND:g}, corrected for all {found.networks[0].n_pairs} pairs by the distribution of the "

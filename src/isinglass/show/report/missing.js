@@ -75,7 +75,7 @@ function showCheck() {
   byId("check-consequence").textContent = check.consequence;
   const tell = ({ what, n, n_flagged }) => {
     const [name, text] = CHECKED[what];
-    return [name, n_flagged ? `${n_flagged} of ${n} differ` : `all ${n} agree`, text];
+    return [name, n_flagged ? `${n_flagged} of ${n} differ` : `no difference found in ${n}`, text];
   };
   showFacts(byId("check-facts"), check.parts.map(tell));
 }
