@@ -369,6 +369,7 @@ def test_the_time_goes_on_while_a_job_reports_nothing(visit, votes):
     assert said == ["a second", "1 min 0 s", "2 min 0 s", "2 min 30 s", "1.0 h"]
     give(page, votes, "time.csv")
     page.wait_for_function("() => !state.jobs.some(isOpen)")
+    assert page.evaluate("() => { hasEnded = true; show(); return byId('busy').textContent; }") == "The app has ended."
     page.evaluate(
         """() => {
           const job = { kind: "fit", key: "fit", number: 0, state: "running", text: "fit", total: null, left: null };

@@ -212,6 +212,7 @@ def test_a_name_keeps_what_says_the_format():
 def test_from_a_file_to_files(client, mood):
     client.upload("mood.csv", mood)
     state = client.wait(lambda state: state["table"])
+    assert "--weights weight" in state["steps"]["fit"]["command"]  # as `isinglass info` proposes
     assert state["table"]["n_rows"] == 500
     columns = {column["name"]: column for column in state["table"]["columns"]}
     assert columns["sad"]["kind"] == "binary"

@@ -9,6 +9,7 @@ const TELL_SECONDS = 10; // between two announcements of progress
 const WORDS = { fit: "Fitting", report: "Writing the report", bootstrap: "Resampling", compare: "Comparing", plot: "Drawing" };
 
 let state = null;
+let hasEnded = false; // the app does not answer
 let language = "command";
 let listed = PAGE;
 let confirmed = null; // the choices that the server told last
@@ -114,12 +115,16 @@ async function follow() {
         listed = PAGE;
       }
       state = { ...news, came: performance.now() };
+      hasEnded = false;
       since = state.version;
       settle();
     } catch (error) {
-      if (state && byId("busy").textContent !== "The app has ended.") console.warn(error);
-      byId("busy").textContent = "The app has ended.";
-      announce("The app has ended.");
+      if (!hasEnded) {
+        hasEnded = true;
+        if (state) console.warn(error);
+        byId("busy").textContent = "The app has ended.";
+        announce("The app has ended.");
+      }
       await new Promise((wait) => setTimeout(wait, 2000));
       since = 0;
     }
@@ -143,7 +148,7 @@ function show() {
   if (pressed || !state) return;
   const { table, choices, results } = state;
   const reading = state.jobs.some((job) => isOpen(job) && !(job.kind in TITLES));
-  byId("busy").textContent = reading ? "Reading the table …" : state.jobs.some(isOpen) ? "Working …" : "";
+  byId("busy").textContent = hasEnded ? "The app has ended." : reading ? "Reading the table …" : state.jobs.some(isOpen) ? "Working …" : "";
   byId("file-name").textContent = state.file;
   byId("columns").inert = state.is_moving;
   redraw("problem", [state.problem, state.version * (state.problem !== "")], () => complain(state.problem));

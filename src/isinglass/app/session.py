@@ -111,7 +111,8 @@ class Session:
                 one.recipe = replace(one.recipe, table=self.recipe.table)
         if not job.recipe.table["columns"]:  # seen for the first time
             useless = [j for j, column in enumerate(self.recipe.table["columns"]) if column["kind"] is None]
-            self.recipe = replace(self.recipe, choices=replace(job.recipe.choices, left_out=useless))
+            weights = self.recipe.table["weights"]  # as the command line proposes
+            self.recipe = replace(self.recipe, choices=replace(job.recipe.choices, left_out=useless, weights=weights))
 
     def _take_back(self, job: Job) -> None:
         """Undo the choice with which the table cannot be read, and say so; what else was chosen since is kept."""

@@ -118,7 +118,7 @@ def look(console: Console, table: str, reading: Reading) -> None:
     """Write the columns of TABLE and what is known of them, as JSON for the page."""
     data, columns = info.look(console, table, reading)
     shown = [{**vars(column), **_values(column.values)} for column in columns]
-    size = {"n_rows": len(data), "n_missing": data.n_missing}
+    size = {"n_rows": len(data), "n_missing": data.n_missing, "weights": info.weights_place(columns, reading)}
     console.write_json({"columns": shown, **size, "file": reading.describe_file(data)})
 
 

@@ -100,7 +100,7 @@ def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[Co
 def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: int) -> str:
     """Return the options that fit needs, where something was guessed or cells are missing."""
     keys = [column.key for column in columns]
-    weights = _weights(columns, reading)
+    weights = weights_place(columns, reading)
     kinds = {j: column.kind for j, column in enumerate(columns) if not column.stated and j != weights}
     said: JsonObject = {
         "kinds": kinds_by_key(keys, kinds),
@@ -118,7 +118,7 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
 
 def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict[str, str]:
     """Return options that may be wanted, each with its reason."""
-    keys, places, weights = [column.key for column in columns], _noted(columns), _weights(columns, reading)
+    keys, places, weights = [column.key for column in columns], _noted(columns), weights_place(columns, reading)
     places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, weights)
     places["continuous"] = [] if weights is None else [weights]
     maybe = [] if "weights" in reading.said else places["maybe_weights"]
@@ -146,7 +146,7 @@ def _noted(columns: Sequence[ColumnInfo]) -> dict[str, list[int]]:
     return {option: [j for j, column in enumerate(columns) if note in column.notes] for option, note in notes.items()}
 
 
-def _weights(columns: Sequence[ColumnInfo], reading: Reading) -> int | None:
+def weights_place(columns: Sequence[ColumnInfo], reading: Reading) -> int | None:
     """Return the place of the column that seems to hold row weights, if `fit` can take it for them.
 
     It takes none with missing cells, and needs two other columns.
