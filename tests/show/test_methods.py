@@ -101,7 +101,7 @@ def check_everywhere(fit, text):
     assert ("counts of equal observations" in text) == (fit.data.weight_kind == "counts")
     assert ("AND rule" in text) == (fit.method.estimator == "nodewise")
     assert ("equally spaced" in text) == ("ordinal" in fit.network.kinds)
-    assert ("Frobenius" in text) == ("nominal" in fit.network.kinds)
+    assert ("its norm (√2 times the Frobenius norm, 2 times" in text) == ("nominal" in fit.network.kinds)
     assert ("put on" in text) == ("continuous" in fit.network.kinds)
     assert ("A time limit" in text) == bool(fit.selection.left_out)
     # What the text cites is what is listed, and the other way around.
