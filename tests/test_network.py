@@ -414,6 +414,15 @@ def test_blocks_are_centered_and_the_distribution_stays():
     np.testing.assert_allclose(other.edge_values, network.edge_values, rtol=1e-12)
 
 
+def test_blocks_are_centered_also_where_their_means_cancel():
+    variables = Variables.of([3, 2, 3], ["nominal", "binary", "nominal"])
+    blocks = [[[2.0], [0.0], [1.0]], [[-2.0, 0.0, -1.0]]]  # means 1 and -1, both a field of the node in the middle
+    network = Network([0.0] * 5, [[0, 1], [1, 2]], variables=variables, pair_parameters=blocks)
+    assert [block.ravel().tolist() for block in network.blocks] == [[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0]]
+    assert not network.fields.any()
+    np.testing.assert_allclose(network.edge_values, 2.0)
+
+
 @pytest.mark.parametrize("method", ["energy", "probabilities", "log_conditionals", "log_pseudolikelihood"])
 def test_an_array_that_may_hold_values_or_numbers_is_refused(method):
     variables = Variables.of([(1, 2, 3), (0, 1)], ["ordinal", "binary"], names=["a", "b"])

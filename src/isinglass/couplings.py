@@ -104,9 +104,8 @@ def _center(
             block = block - mean
             shifts[other] += mean.ravel() if points is None else float(mean.item()) * np.asarray(points)
         centered.append(block)
-    if not any(shift.any() for shift in shifts):
-        return None, blocks
-    return np.concatenate([shift[1:] - shift[0] for shift in shifts]), centered
+    added = np.concatenate([shift[1:] - shift[0] for shift in shifts])
+    return (added if added.any() else None), centered
 
 
 def _read_blocks(pairs: NDArray[np.int32], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
