@@ -193,11 +193,37 @@ def test_a_row_of_texts_and_decimals_is_not_a_header():
         (["country,code,1999,2000", "Chad,TD,745,2666", "Peru,PE,377,804", "Mali,ML,21,13"], True),
         (["country,code,2000,1999", "Chad,TD,745,2666", "Peru,PE,377,804", "Mali,ML,21,13"], True),
         (["0,1,2,3", "5,1,0,1", "6,1,0,0", "7,1,0,0"], True),
+        (["2001,2002,2003", "1,5,2", "4,3,5", "2,2,1"], True),
+        (["1,2,3", "4,5,6", "7,8,9", "10,11,12"], False),  # rows in order
+        (["5,6,7", "1,5,2", "4,3,5", "2,2,1"], False),  # near the others
+        ([",0,1,2,3", "0,1,2,3,2", "1,3,0,1,2", "2,0,1,2,3"], True),  # each of them occurs below
+        (["child,1,2,3,4", "Ann,1,2,3,4", "Bob,4,1,2,2", "Cy,2,3,1,4"], True),
+        (["child,1,2,3,4", "Ann,1,2,3,4", "Ann,4,1,2,2", "Cy,2,3,1,4"], False),  # no row names
+        (["age,1,2,3", "30,1,2,3", "30,2,1,1", "41,3,2,2"], True),
     ],
 )
 def test_the_first_record_is_a_header_or_a_row(lines, has_header):
     source = open_file(io.StringIO("\n".join(lines)), ReadOptions(id_column=None))
     assert source.layout.has_header == has_header
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names_rows"),
+    [
+        ("${},886", False),
+        ("{},5 €", False),
+        ("{}.855,4", False),
+        ("{}%", False),
+        ("1.{}.000", False),
+        ("31.12.2{}", True),  # dates
+        ("{}.1.2", True),
+        ("{}a", True),
+    ],
+)
+def test_amounts_do_not_name_the_rows(pattern, names_rows):
+    rows = [f"{pattern.format(100 + 7 * k % 60)};{k % 2};{k % 3 % 2}" for k in range(60)]
+    source = open_file(io.StringIO("\n".join(["a;b;c", *rows])), ReadOptions())
+    assert (source.detected.get("id_column") == "a") == names_rows
 
 
 def test_numbers_with_another_decimal_separator_are_found():

@@ -17,7 +17,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
 from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, Layout
 from isinglass.data.meaning.guards import advise_missing, remark_decimals, remark_identifier
-from isinglass.data.meaning.values import THOUSANDS, Value, is_number, read_word, show_value, spell_out
+from isinglass.data.meaning.values import AMOUNT, Value, is_number, read_word, show_value, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column, tidy_name
 
@@ -245,8 +245,8 @@ class Source:
         """Tell whether the first column names the rows.
 
         It does if its header says so, or if it has more than two values, all different and none missing, and more than
-        half of them are text other than thousands such as 1,200, or all are whole numbers in ascending order; numbers
-        only if they cannot be data. A column that the file itself declares comes first.
+        half of them are text other than amounts such as $1,200 or 84%, or all are whole numbers in ascending order;
+        numbers only if they cannot be data. A column that the file itself declares comes first.
         """
         if self.shape[1] < 2:
             return None
@@ -258,7 +258,7 @@ class Source:
         if n_rows < 3 or len(column.distinct) < n_rows:  # the same value in two rows, or a missing one
             return None
         values = column.entries.tolist()
-        n_texts = sum(isinstance(value, str) and not THOUSANDS.fullmatch(value) for value in values)
+        n_texts = sum(isinstance(value, str) and not AMOUNT.fullmatch(value) for value in values)
         if 2 * n_texts > n_rows:  # fewer, beside numbers, are values that cannot be read
             return 0
         whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)

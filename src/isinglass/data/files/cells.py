@@ -139,7 +139,9 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
       first column is left aside, it may hold row names.
     - All its fields are different words for a missing cell: unless one of them occurs below.
     - All its fields but the first are empty: if the first is a text and no cell below it is, which would be row names.
-    - It has numbers in equal steps, such as years, beside a text or nothing: if most of them do not occur below.
+    - It has numbers in equal steps, such as years, beside a text or nothing: if most of them do not occur below, if the
+      text stands above numbers, or if they are 1, 2, 3, 4 and so on, from 0 or 1, beside a column of row names.
+    - It has numbers in equal steps only: if they are farther from all numbers below than these are from each other.
     - It has a number other than 0 and 1: if everything below is 0, 1 or missing.
     """
     first, width, n_rows = records.first, len(records.codes), len(records.codes[0]) - 1
@@ -176,7 +178,15 @@ def _has_header(records: Records, memory: Mapping[str, Value], missing: Collecti
         return isinstance(read[0], str) and not any(isinstance(value, str) for value in below[0])
     if start and (read[0] is None or isinstance(read[0], str)) and _are_steps(read[1:]):
         found = sum(value in column for value, column in zip(read[1:], below[1:], strict=True))
-        return 2 * found < width - 1
+        names_numbers = isinstance(read[0], str) and all(map(is_number, below[0]))
+        counts = width > 4 and read[1] in (0, 1) and read[2] == read[1] + 1
+        return 2 * found < width - 1 or names_numbers or (counts and n_rows > 2 and len({*below[0]} - {None}) == n_rows)
+    if _are_steps(read) and n_rows > 2:
+        cells = [value for column in below for value in column if value is not None]
+        if cells and all(map(is_number, cells)):
+            ends = np.array([min(cells), max(cells)], dtype=float)
+            if np.abs(np.subtract.outer(numbers, ends)).min() > np.ptp(ends):
+                return True
     other = any(value is not None and value not in (0, 1) for value in read[start:])
     return other and all(value is None or is_bit(value) for column in below[start:] for value in column)
 

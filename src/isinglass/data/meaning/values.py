@@ -19,6 +19,10 @@ NO_ANSWER = "None"
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """Words that may be a whole number above 999 or one with three decimals."""
+AMOUNT = re.compile(
+    r"[+-]?[$€£¥]?\s?[+-]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+|[1-9]\d{0,2}(?:[, ']\d{3})+)(?:[.,]\d+)?\s?[$€£¥%]?", re.ASCII
+)
+"""Words that a person reads as a number: with a currency, a percent sign, groups of thousands or a decimal comma."""
 _SWAPPED = str.maketrans(",.", ".,")
 _TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
 
