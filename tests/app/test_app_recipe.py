@@ -293,6 +293,11 @@ def test_messages_name_controls_of_the_page_and_else_parameters_of_python(tmp_pa
     said = run_command(["look", "items.csv"])[2]
     assert "untick f" in said
     assert "--" not in said
+    items = frame.assign(a=np.resize([1, 2, 3, 4, 5, 99], 300))
+    items.to_csv("items.csv", index=False)
+    assert "pass “Codes for missing answers: 99”." in run_command(["look", "items.csv"])[2]
+    items.assign(f=np.arange(300) % 120).to_csv("items.csv", index=False)
+    assert "pass “99 is missing in a”." in run_command(["look", "items.csv"])[2]
 
 
 def test_messages_use_the_words_of_the_page():

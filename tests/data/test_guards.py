@@ -92,6 +92,71 @@ def test_a_missing_code_is_named_with_its_remedy(code, tmp_path):
     assert table.n_missing == 40
 
 
+@pytest.mark.parametrize("stated", [{"income": "continuous"}, {}])
+def test_a_code_that_is_an_answer_elsewhere_is_made_missing_in_its_columns_only(stated, tmp_path):
+    frame = battery().assign(income=np.resize(np.arange(4, 30), N))
+    for columns, advice, words in (
+        ([1], "na_values={'i1': [9]}", "--na i1=9"),
+        ([1, 2, 3, 5], "na_values={'i1:i3': [9], 'i5': [9]}", "--na i1:i3=9 --na i5=9"),
+    ):
+        frame.iloc[::10, columns] = 9
+        options = {"kinds": dict.fromkeys(frame.columns[:6], "ordinal") | stated}
+        if not stated:
+            options["binarize"] = {"income": 20}
+        (text,) = said(frame, **options)
+        assert text.endswith(f"If it stands for a missing answer, pass {advice}.")
+        table = as_table(frame, missing="impute", na_values=ast.literal_eval(advice.partition("=")[2]), **options)
+        assert table.n_missing == 20 * len(columns)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        assert f"pass {words}.\n" in (shown := run("info", tmp_path / "t.csv").stderr)
+        assert shown.count("--na") == words.count("--na")
+        again = json.loads(run("info", tmp_path / "t.csv", *words.split(), "--json").stdout)
+        assert [column["missing"] for column in again["columns"]].count(0.1) == len(columns)
+    with pytest.raises(DataError, match=r"pass na_values=\{'i1': \[9\]\}\."):
+        as_table(frame[["i1", "income"]], kinds={"income": "continuous"})
+
+
+def test_a_code_is_not_merged_with_answers():
+    frame = battery()
+    frame["i1"] = np.resize([1, 2, 3, 4], N)
+    frame.loc[:2, "i1"], frame.loc[3:5, "i1"] = 5, 9
+    (code, rare) = said(frame[["i1", "i2"]], kinds={"i1": "ordinal", "i2": "ordinal"})[:2]
+    assert "na_values=[9]" in code
+    assert "fewer than 5 rows: 'i1': 5 (3). " in rare
+    assert rare.endswith("encode={'i1': {1: 0, 2: 1, 3: 2, 4: 3, 5: 3}}.")
+    frame["i1"] = frame["i1"].replace(5, 4)
+    assert not any("fewer than" in text for text in said(frame[["i1", "i2"]]))
+
+
+def test_a_column_of_one_frequent_category_is_to_be_left_out():
+    frame = pd.DataFrame({"a": ["blue", "green", *["red"] * 58], "b": [0, 1] * 30})
+    (text,) = said(frame, kinds={"a": "nominal"})
+    assert "encode" not in text
+    assert "column 'a' has a single category: leave it out (drop=['a'] in read_table)." in text
+    frame["c"] = ["x"] * 3 + list("yz" * 28) + ["y"]
+    (text,) = said(frame, kinds={"a": "nominal", "c": "nominal"})
+    assert "encode={'c': {'x': 0, 'y': 0, 'z': 1}}" in text
+    assert "drop=['a']" in text
+
+
+def test_a_guess_never_leaves_a_column_out_without_a_word():
+    frame = pd.DataFrame(
+        {
+            "several": np.resize(["1,2", "1,3", 1, 2], 60),
+            "share": [f"{k % 40}%" for k in range(60)],
+            "day": np.resize(["2020-01-02", "2020-02-03", "2021-01-01"], 60),
+            "a": np.resize([0, 1], 60),
+            "b": np.resize([0, 1, 1], 60),
+        }
+    )
+    texts = said(frame, kinds=None, guess=True)
+    for column, why in (("several", "text and numbers"), ("share", "too many values"), ("day", "dates")):
+        assert f"Column '{column}' is left out ({why}). To keep it, state its kind." in texts
+    short = pd.DataFrame({"who": list("abcdefgh"), "a": [0, 1] * 4, "b": [0, 0, 1, 1] * 2})
+    (text,) = said(short, kinds=None, guess=True)
+    assert text.startswith("Column 'who' has a different value in almost every row")
+
+
 def test_codes_of_one_digit_count_where_most_columns_have_them():
     frame = battery()
     frame.iloc[::12, :5] = 7
@@ -356,7 +421,7 @@ def write_rows(path, header, rows):
 
 @pytest.mark.parametrize("code", ["*", "-", "..", r"\N", "x"])
 def test_a_word_beside_numbers_is_a_missing_answer_perhaps(code, tmp_path):
-    rows = [[code if n % 9 == 0 else n % 5, code if n % 7 == 0 and code != "x" else "ny"[n % 2]] for n in range(40)]
+    rows = [[code if n % 9 == 0 else n % 5, code if n % 7 == 0 and code in "*-.." else "ny"[n % 2]] for n in range(40)]
     path = write_rows(tmp_path / "t.csv", ["a", "b"], rows)
     assert f"--na {shlex.quote(code)}" in run("info", path).stderr
     kinds = json.loads(run("info", path, "--na", code, "--json").stdout)["columns"]
@@ -404,10 +469,12 @@ def test_the_proposal_for_rare_categories_can_be_followed(tmp_path):
 
 def test_columns_without_names_are_counted_as_options_count_them(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("".join(f"{n % 2},{99 if n == 7 else 1 + n % 5},{n // 2 % 2}\n" for n in range(40)))
+    path.write_text(
+        "".join(f"{n % 2},{99 if n == 7 else 6 if n == 8 else 1 + n % 5},{n // 2 % 2}\n" for n in range(40))
+    )
     shown = run("info", path, "--ordinal", "#2").stderr
-    assert "Column #2 has 99 besides 1, 2, 3, 4, 5" in shown
-    assert "fewer than 5 rows: #2: 99 (1)" in shown
+    assert "Column #2 has 99 besides 1, 2, 3, 4, 5, …" in shown
+    assert "fewer than 5 rows: #2: 6 (1)." in shown
     with pytest.warns(MeaningWarning, match="Column 1 has 99 besides"):
         read_table(path, kinds={1: "ordinal"})
 

@@ -237,7 +237,10 @@ function makeValues(column, place, choices) {
   const named = [...new Set([...(state.codes_read[place] ?? []), ...codes])]; // missing now, or when the table was read
   const gone = named.map((code) => makeValue(code, codes.includes(code), column, place));
   const values = column.values.filter((value) => !named.includes(value));
-  if (column.kind === "continuous") return [`${column.range.join(" … ")} (${column.n_values} steps) `, ...gone];
+  if (column.kind === "continuous") {
+    const ends = column.range.map(String).map((end) => named.includes(end) ? end : makeValue(end, false, column, place));
+    return [ends[0], " … ", ends[1], ` (${column.n_values} steps) `, ...gone];
+  }
   if (column.n_values > 12) return [`${values.slice(0, 3).join(", ")} … ${values.at(-1)} (${column.n_values}) `, ...gone];
   const more = column.kind === null && values.length >= 10 ? ["… "] : []; // of a column that is left out, only some are sent
   return [...values.map((value) => makeValue(value, false, column, place)), ...more, ...gone];

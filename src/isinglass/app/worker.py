@@ -53,6 +53,14 @@ KINDS = {"ordinal": "ordered", "nominal": "unordered", "continuous": "number"}
 def name_control(mention: Setting) -> str | None:
     """Return how a message mentions a control of the page; None for what the page has no control for."""
     name, value = mention.name, mention.value
+    if name == "na_values" and mention.has_value:
+        texts = {key: join_words(codes) for key, codes in value.items()}
+        return join_words(
+            [
+                f"“{LABELS[name]}: {text}”" if key is None else f"“{text} is missing in {key}”"
+                for key, text in texts.items()
+            ]
+        )
     columns = join_words([str(each) for each in value] if isinstance(value, list | tuple) else [str(value)])
     if name == "drop":
         return f"untick {columns}" if mention.has_value else "untick it"

@@ -127,10 +127,10 @@ def _as_option(mention: Setting) -> str:
         return f"#{mention.value + 1}"
     if mention.name == "row":  # of the file
         return f"row {mention.value + 1}"
-    if mention.name == "kinds" and mention.has_value:  # an option for each kind
-        from isinglass.cli.reading import spell_reading
+    if mention.has_value and (mention.name == "kinds" or (mention.name == "na_values" and option is not None)):
+        from isinglass.cli.reading import spell_reading  # an option for each kind, or each code
 
-        return shlex.join(spell_reading({"kinds": mention.value}))
+        return shlex.join(spell_reading({mention.name: mention.value}))
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
     return shlex.join(spell_option(option, mention.value)) if mention.has_value else name_of(option)

@@ -119,7 +119,8 @@ class Source:
         values = self.column(j).distinct
         is_first = self.may_have_row_names and self.places[j] == 0
         identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first)
-        return advise_missing(values) + identifier + remark_decimals(values, self.decimal)
+        missing = advise_missing(j, self.labels, lambda k: self.column(k).distinct)
+        return missing + identifier + remark_decimals(values, self.decimal)
 
     def changed(self, change: Callable[[int, Column], Column]) -> Source:
         """Return the table whose columns, given by place, are changed when they are loaded.

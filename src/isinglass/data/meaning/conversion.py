@@ -174,7 +174,8 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
         gone = {j: found.specs[j].declared_missing for j in levels}
         values = {j: [value for value in found.specs[j].values if value not in gone[j]] for j in levels}
         wording = {j: found.specs[j].column.labels for j in levels}
-        check_meaning([spec.label for spec in found.specs], levels, values, codes, wording)
+        specs = found.specs
+        check_meaning([spec.label for spec in specs], levels, values, codes, wording, lambda j: specs[j].values)
     names = None if chosen.names is None else tuple(chosen.names)
     advise = None if found is None else lambda: advise_kinds(found.specs)
     return build_table(codes, chosen, replace(coding, names=names), advise)

@@ -10,7 +10,7 @@ import numpy as np
 
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.coding import Coding, Guess
-from isinglass.data.meaning.guards import IDENTIFIER, warn_codes, warn_identifiers, warn_weights
+from isinglass.data.meaning.guards import IDENTIFIER, warn_codes, warn_identifiers, warn_left_out, warn_weights
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
@@ -32,6 +32,7 @@ from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
 
+NO_ANSWERS = "no answers"
 LEAST_ROWS = 5  # per category, on average, of a text column with many categories that is guessed to be nominal
 
 
@@ -70,17 +71,20 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
 
 def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
     """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
-    warn_codes({label: guess.values for label, guess in guesses.items() if guess.kind is None})
-    named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
-    warn_identifiers(named, specs[0].source.shape[0])
-    numbers = ("ordinal", "continuous")
-    weights = {label: guess for label, guess in guesses.items() if guess.kind in numbers or label in named}
-    warn_weights({label: _numbers_of(specs[guess.place]) for label, guess in weights.items() if is_weight(label)})
+    unread = {guess.place: guess.values for guess in guesses.values() if guess.kind is None}
+    warn_codes([spec.label for spec in specs], unread, lambda j: specs[j].values)
     kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
     kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None]
     if not kept:
         told = "in this table every column seems to name its rows or to be empty"
         raise DataError(f"A network needs at least two columns; {told}. State the kinds of those that are variables.")
+    named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
+    warn_identifiers(named)
+    silent = ("", IDENTIFIER, NO_ANSWERS)  # nothing is lost with a column without answers
+    warn_left_out({label: guess.note for label, guess in guesses.items() if guess.note not in silent})
+    numbers = ("ordinal", "continuous")
+    weights = {label: guess for label, guess in guesses.items() if guess.kind in numbers or label in named}
+    warn_weights({label: _numbers_of(specs[guess.place]) for label, guess in weights.items() if is_weight(label)})
     return [replace(spec, kind=kinds[spec.label]) for spec in kept]
 
 
@@ -93,7 +97,7 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
         values = spec.values
         clear = spec.is_auto and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
         if not values:
-            guesses[spec.label] = Guess(j, None, "no answers", (), spec.source.shape[0])
+            guesses[spec.label] = Guess(j, None, NO_ANSWERS, (), spec.source.shape[0])
         elif not (spec.is_meant or clear or all(map(is_bit, values))):
             column = spec.column
             n_missing = sum(cell is None for cell in column.entries.tolist())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -26,8 +26,9 @@ from isinglass.data.meaning.recognition import (
     other_decimal,
 )
 from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, linear_relations
-from isinglass.data.meaning.values import THOUSANDS, Value, is_number, show_values
+from isinglass.data.meaning.values import THOUSANDS, Value, is_number, show_values, spell_out
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
+from isinglass.names import name_ranges
 from isinglass.variables import Variables
 
 FEW_ROWS = 5
@@ -54,15 +55,22 @@ _LISTED, _WRITTEN, _SHOWN = 4, 8, 8
 """Columns that a message lists, entries of a mapping that it writes out, and values that it shows."""
 
 
-def advise_missing(values: Iterable[Value]) -> str:
-    """Return a sentence about values that probably stand for a missing answer, or nothing."""
-    values = list(values)
-    sure, doubtful = missing_codes(values)
-    no_answer = [*sure, *doubtful, *no_answers(values)]
+def advise_missing(column: int, labels: Sequence[Hashable], values_of: Callable[[int], Sequence[Value]]) -> str:
+    """Return a sentence about values of a column that probably stand for a missing answer, or nothing."""
+    no_answer = _suspects(values_of(column))
     if not no_answer:
         return ""
+    gone = spell_out(no_answer)
+    others = (values_of(j) for j in range(len(labels)) if j != column)
+    here = [column] if any(gone & ({*values} - {*_suspects(values)}) for values in others) else ()
     shown, verb = show_values(no_answer, _SHOWN), "stands" if len(no_answer) == 1 else "stand"
-    return f" If {shown} {verb} for a missing answer, pass {make_missing(no_answer)}."
+    return f" If {shown} {verb} for a missing answer, pass {make_missing(no_answer, labels, here)}."
+
+
+def _suspects(values: Sequence[Value]) -> list[Value]:
+    """Return the values that may stand for a missing answer."""
+    sure, doubtful = missing_codes(values)
+    return [*sure, *doubtful, *no_answers(values)]
 
 
 def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: bool) -> str:
@@ -91,9 +99,17 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
     return f" If {number!r} is a number with a decimal {called}, pass {pass_it}.{thousands}"
 
 
-def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -> None:
+def warn_left_out(notes: Mapping[Hashable, str]) -> None:
+    """Warn about columns that are left out, given with the reason."""
+    for note in dict.fromkeys(notes.values()):
+        labels = [label for label in notes if notes[label] == note]
+        keep = "it, state its kind" if len(labels) == 1 else "one, state its kind"
+        _say(f"{_columns(labels, 'is', 'are')} left out ({note.rstrip('?')}). To keep {keep}.", labels, note)
+
+
+def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]]) -> None:
     """Warn about columns, given with their values, that probably name the rows."""
-    if not columns or n_rows < ROWS_TO_JUDGE:
+    if not columns:
         return
     labels = list(columns)
     numbers = [label for label, values in columns.items() if not any(isinstance(value, str) for value in values)]
@@ -127,12 +143,13 @@ def check_meaning(
     values: Mapping[int, list[Value]],
     codes: Codes,
     wording: Mapping[int, Mapping[Value, Value]],
+    values_of: Callable[[int], Sequence[Value]],
 ) -> None:
     """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells.
 
-    ``wording`` has the labels that values have in the source.
+    ``wording`` has the labels that values have in the source, and ``values_of(j)`` the values of any column.
     """
-    warn_codes({labels[j]: values[j] for j in levels}, {labels[j]: wording[j] for j in levels})
+    suspected = warn_codes(labels, {j: values[j] for j in levels}, values_of, wording)
     if len(codes) < ROWS_TO_JUDGE:
         return
     ordered = {j: rule for j, rule in levels.items() if rule.kind == "ordinal" and not missing_codes(values[j])[0]}
@@ -151,7 +168,7 @@ def check_meaning(
     if dates:
         _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({drop(dates)}).", dates, "dates")
     _warn_spellings({labels[j]: rule for j, rule in levels.items() if isinstance(rule, Levels)})
-    _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Levels)})
+    _warn_rare({labels[j]: (rule, codes[:, j], suspected[j]) for j, rule in levels.items() if isinstance(rule, Levels)})
     _warn_skewed({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Steps)})
     items = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if FEWEST_ITEMS <= len(items) <= MOST_ITEMS:
@@ -178,41 +195,53 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
 
 
 def warn_codes(
-    columns: Mapping[Hashable, Sequence[Value]], wording: Mapping[Hashable, Mapping[Value, Value]] | None = None
-) -> None:
-    """Warn about codes and words of missing answers, columns with the same ones together.
+    labels: Sequence[Hashable],
+    columns: Mapping[int, Sequence[Value]],
+    values_of: Callable[[int], Sequence[Value]],
+    wording: Mapping[int, Mapping[Value, Value]] | None = None,
+) -> Mapping[int, Collection[Value]]:
+    """Warn about codes and words of missing answers, columns with the same ones together; return them by column.
 
-    A value may also have the label of a missing answer: ``wording`` has the labels of each column.
+    A value may also have the label of a missing answer: ``wording`` has the labels of each column. Where another column
+    has the same value as an answer, by ``values_of``, the advice names the columns.
     """
-    columns_by_code: dict[tuple[Value, ...], list[Hashable]] = defaultdict(list)
-    doubts: dict[int, list[tuple[Hashable, tuple[int, ...]]]] = defaultdict(list)
+    columns_by_code: dict[tuple[Value, ...], list[int]] = defaultdict(list)
+    doubts: dict[int, list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
     plain: dict[int, int] = defaultdict(int)  # columns without such a code, by the top of their scale
-    for label, values in columns.items():
+    for j, values in columns.items():
         sure, doubtful = missing_codes(values)
-        labels = (wording or {}).get(label, {})
-        refused = [value for value in values if no_answers([labels.get(value)])]
+        called_so = (wording or {}).get(j, {})
+        refused = [value for value in values if no_answers([called_so.get(value)])]
         if codes := tuple(dict.fromkeys((*sure, *no_answers(values), *refused))):
-            columns_by_code[codes].append(label)
+            columns_by_code[codes].append(j)
         codes_of_column = {*sure, *doubtful, math.inf, -math.inf}
         numbers = [value for value in values if is_number(value) and value not in codes_of_column]
         top = int(max(numbers)) if numbers else 0
         if doubtful:
-            doubts[top].append((label, doubtful))
+            doubts[top].append((j, doubtful))
         else:
             plain[top] += 1
     for top, group in doubts.items():
         # 9 behind 1 to 5 leaves out more than an answer that was not given; 7 may be one.
         if len(group) > max(1, plain[top]) or min(min(codes) for _, codes in group) > top + 2:
             codes_of_group = tuple(sorted({code for _, codes in group for code in codes}))
-            columns_by_code[codes_of_group] += [label for label, _ in group]
-    for codes, names in columns_by_code.items():
-        shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
+            columns_by_code[codes_of_group] += [j for j, _ in group]
+    suspected: dict[int, set[Value]] = defaultdict(set)
+    for codes, places in columns_by_code.items():
+        for j in places:
+            suspected[j].update(codes)
+    for codes, places in columns_by_code.items():
+        names, gone = [labels[j] for j in places], spell_out(codes)
+        shown = [value for value in dict.fromkeys(v for j in places for v in columns[j]) if value not in codes]
+        elsewhere = any(gone & ({*values_of(j)} - suspected.get(j, set())) for j in range(len(labels)))
+        remedy = make_missing(codes, labels, places if elsewhere else ())
         _say(
             f"{_columns(names, 'has', 'have')} {show_values(codes, _SHOWN)} besides {show_values(shown)}."
-            f" If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, pass {make_missing(codes)}.",
+            f" If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, pass {remedy}.",
             names,
             f"{show_values(codes, 3)} missing?",
         )
+    return suspected
 
 
 def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
@@ -233,39 +262,51 @@ def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
             )
 
 
-def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes]]) -> None:
-    """Warn about categories of few rows, and show how those of the first column are merged with their neighbors."""
+def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes, Collection[Value]]]) -> None:
+    """Warn about categories of few rows, and show how those of the first column are merged with their neighbors.
+
+    Values that may stand for a missing answer, given with each column, are no categories here.
+    """
     rare: list[str] = []
     merged: dict[Hashable, dict[Value, float | None]] = {}
-    for label, (rule, codes) in columns.items():
+    for label, (rule, codes, suspected) in columns.items():
         if rule.n_categories > 2:
             for rows in (codes[:ROWS_TO_SCREEN], codes):  # most categories are not rare among the first rows
                 counts = np.bincount(rows.astype(np.intp) + 2, minlength=rule.n_categories + 2)[2:]
                 if counts.min() >= FEW_ROWS:
                     break
-            few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
-            if len(few):
+            kept = [k for k, value in enumerate(rule.values) if value not in suspected]
+            few = [k for k in kept if 0 < counts[k] < FEW_ROWS]
+            if few:
                 rare += [f"{called(label)}: {rule.values[k]!r} ({counts[k]})" for k in few]
-                merged[label] = _merge(rule, counts)
+                merged[label] = _merge(rule, counts, kept)
     if rare:
-        example = min(merged.items(), key=lambda item: len(item[1]) > _WRITTEN)  # the first that is short
+        constant = [label for label, numbers in merged.items() if len({*numbers.values()} - {None}) < 2]
+        examples = [item for item in merged.items() if item[0] not in constant]
+        remedies = []
+        if examples:
+            label, numbers = min(examples, key=lambda item: len(item[1]) > _WRITTEN)  # the first that is short
+            example = setting("encode", {label: _shorten(numbers)})
+            remedies.append(f" To merge categories, give them the same number: {example}.")
+        if constant:
+            whose, them = _columns(constant, "has", "have"), "it" if len(constant) == 1 else "them"
+            remedies.append(f" Once they are merged, {whose} a single category: leave {them} out ({drop(constant)}).")
         _say(
             f"some categories have fewer than {FEW_ROWS} rows: {listed(rare, _LISTED)}. Their couplings cannot be "
-            f"estimated reliably. To merge categories, give them the same number: "
-            f"{setting('encode', {example[0]: _shorten(example[1])})}.",
+            f"estimated reliably.{''.join(remedies)}",
             list(merged),
             "rare category",
         )
 
 
-def _merge(rule: Levels, counts: IntArray) -> dict[Value, float | None]:
+def _merge(rule: Levels, counts: IntArray, kept: Sequence[int]) -> dict[Value, float | None]:
     """Return numbers of values by which every rare category is put together with those below it, or above the lowest.
 
-    None stands for a missing answer.
+    None stands for a missing answer. Only ``kept`` categories are named.
     """
     groups: list[list[int]] = []
-    for k, count in enumerate(counts.tolist()):
-        if not groups or (count >= FEW_ROWS and counts[groups[-1]].sum() >= FEW_ROWS):
+    for k in kept:
+        if not groups or (counts[k] >= FEW_ROWS and counts[groups[-1]].sum() >= FEW_ROWS):
             groups.append([])
         groups[-1].append(k)
     numbers: dict[int, float] = {}
@@ -273,7 +314,7 @@ def _merge(rule: Levels, counts: IntArray) -> dict[Value, float | None]:
         score = float(number if rule.scores is None else rule.scores[max(group, key=counts.__getitem__)])
         numbers |= dict.fromkeys(group, int(score) if score.is_integer() else score)
     ordered = sorted(rule.entries.items(), key=lambda entry: entry[1])
-    return {value: numbers[code] for value, code in ordered} | dict.fromkeys(rule.missing)
+    return {value: numbers[code] for value, code in ordered if code in numbers} | dict.fromkeys(rule.missing)
 
 
 def _shorten(numbers: Mapping[Value, float | None]) -> dict[Value, float | None]:
@@ -351,14 +392,17 @@ def _find_reversed(codes: Codes) -> list[int] | None:
     return turned if len(turned) <= REVERSED_SHARE * n and positive.mean() > POSITIVE_SHARE else None
 
 
-def make_missing(codes: Sequence[Value]) -> str:
-    """Say how to make codes missing: ``--na 99, --na 98``, in Python ``na_values=[99, 98]``."""
-    python = [
+def make_missing(codes: Sequence[Value], labels: Sequence[Hashable] = (), places: Sequence[int] = ()) -> str:
+    """Say how to make codes missing, in all columns or at some places: ``--na 99``, in Python ``na_values=[99]``."""
+    python = ", ".join(
         f"float('{code}')" if isinstance(code, float) and not math.isfinite(code) else repr(code) for code in codes
-    ]
-    python[0] = f"na_values=[{python[0]}"
-    python[-1] += "]"
-    return ", ".join(setting("na_values", code, python=word) for code, word in zip(codes, python, strict=True))
+    )
+    if not places:
+        return setting("na_values", {None: list(map(str, codes))}, python=f"na_values=[{python}]")
+    keys = name_ranges(_keys(labels), places)
+    entries = [*(f"{key!r}: [{python}]" for key in keys[:_LISTED]), *(["…"] if len(keys) > _LISTED else [])]
+    words = {key: list(map(str, codes)) for key in keys}
+    return setting("na_values", words, python=f"na_values={{{', '.join(entries)}}}")
 
 
 def _columns(labels: Sequence[Hashable], singular: str, plural: str) -> str:
