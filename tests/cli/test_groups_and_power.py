@@ -6,6 +6,7 @@ from commands import draw_rows, error_line, files_of, read_csv, read_json, run, 
 
 from isinglass import compare_groups, load, read_table, save, simulate
 from isinglass.errors import DataError
+from isinglass.report import write_comparison
 from isinglass.select import sample_size
 
 X = draw_rows()
@@ -177,3 +178,5 @@ def test_too_few_permutations_to_find_anything_are_said(table, tmp_path, n_permu
     found = compare_groups(data, "sex", 0.02, n_permutations=n_permutations)
     assert ("no p-value can be below 0.053" in found.methods_text()) == is_cautioned
     assert ("edge differed" in found.methods_text()) != is_cautioned
+    write_comparison(found, tmp_path / "page.html")
+    assert ("too few permutations" in (tmp_path / "page.html").read_text()) == is_cautioned

@@ -127,11 +127,9 @@ def _describe(found: GroupComparison) -> dict[str, str]:
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
         "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} {verb} at family-wise p ≤ 0.05",
     }
-    least = 1 / (1 + found.n_permutations)
-    if least > 0.05:
-        facts["Caution"] = (
-            f"no p can be below {least:.2g} with {plural(found.n_permutations, 'permutation')}; take 1000"
-        )
+    if found.least_p > 0.05:
+        permutations = plural(found.n_permutations, "permutation")
+        facts["Caution"] = f"no p can be below {found.least_p:.2g} with {permutations}; take 1000"
     if found.n_constant:
         facts["Constant"] = f"a column is constant in a group in {plural(found.n_constant, 'permutation')}"
     return facts

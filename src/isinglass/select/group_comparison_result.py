@@ -115,6 +115,11 @@ class GroupComparison(Frozen):
         return tuple(solution.network for solution in self.solutions)
 
     @property
+    def least_p(self) -> float:
+        """The smallest p-value that so many permutations can give."""
+        return 1 / (1 + self.n_permutations)
+
+    @property
     def n_permutations(self) -> int:
         """Number of permutations."""
         return len(self.null_structure)

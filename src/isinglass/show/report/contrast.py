@@ -132,6 +132,8 @@ def _differences(
         is_found = result.edge_p_between(first, second) <= FOUND
         found = {(s, t) for s, t in result.edge_index[is_found].tolist()}
         counted = {0: "no edge differs", 1: "one edge differs"}.get(len(found), f"{len(found)} edges differ")
+        if result.least_p > FOUND:
+            counted = "too few permutations to find any"
         caption = f"{first} minus {second}: {counted} at family-wise p ≤ {FOUND:g}"
         figures.append(_drawing(caption, network, xy, said, widest, found))
     return "".join(figures)

@@ -322,9 +322,9 @@ def _comparison_findings(found: GroupComparison) -> Iterator[str]:
         f"in global strength {found.strength:.3g} (p = {found.p_strength:.3g})."
     )
     n_found = int((found.edge_p_family <= FOUND).sum())
-    least = 1 / (1 + found.n_permutations)
-    if least > FOUND:
-        yield f"With {found.n_permutations} permutations no p-value can be below {least:.2g}: nothing could be found."
+    if found.least_p > FOUND:
+        few = f"With {found.n_permutations} permutations no p-value can be below {found.least_p:.2g}"
+        yield f"{few}: nothing could be found."
         return
     edges = {0: "No edge differed", 1: "One edge differed"}.get(n_found, f"{n_found} edges differed")
     yield (
