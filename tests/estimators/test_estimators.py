@@ -1000,6 +1000,8 @@ def test_names_of_features_that_are_not_those_of_fit():
     frame = pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 1, 1, 0]})
     net = IsingLasso().fit(frame)
     assert net.get_feature_names_out(["a", "b"]).tolist() == ["a", "b"]
+    blank = IsingLasso().fit(frame.rename(columns={"a": " a"}))  # names are read without blanks around them
+    assert blank.get_feature_names_out(blank.feature_names_in_).tolist() == [" a", "b"]
     for wrong in (["b", "a"], ["a"], ["q", "r"]):
         with pytest.raises(ValueError, match="input_features must be the 2 columns of fit in the same order"):
             net.get_feature_names_out(wrong)

@@ -274,7 +274,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         if input_features is None:
             return names
         given, is_named = np.asarray(input_features, dtype=object), self.network_.variables.named
-        if len(given) != len(names) or (is_named and (given != names).any()):
+        if len(given) != len(names) or (is_named and list(map(tidy_name, given)) != names.tolist()):
             must = f"must be the {len(names)} columns of fit" + (" in the same order" if is_named else "")
             raise ArgumentError("input_features", must, list(given))
         return given
