@@ -123,6 +123,11 @@ def test_bad_files(data, message):
         ("paper.pdf", b"%PDF-1.7\n\0", "got a PDF document"),
         ("x.json", b'[{"a": 1}]', "got JSON"),
         ("x.xlsx", b"PK\x03\x04" + b"\0" * 50, "cannot read this excel file"),
+        (
+            "x.xlsx",
+            bytes.fromhex("d0cf11e0a1b11ae1") + "EncryptedPackage".encode("utf-16-le"),
+            "protected by a password",
+        ),
     ],
 )
 def test_files_that_are_no_table_are_named(tmp_path, name, data, message):

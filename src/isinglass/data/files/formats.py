@@ -285,6 +285,8 @@ def load_excel(
         raise ImportError('reading this format needs python-calamine: pip install "isinglass[io]"') from None
     if data.startswith(b"PK"):
         _check_members(data, limits)
+    if "EncryptedPackage".encode("utf-16-le") in data:  # the name of the stream that holds the workbook
+        raise DataError("the workbook is protected by a password. Save it without one first.")
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     names = book.sheet_names
     if isinstance(sheet, int) and 0 <= sheet < len(names):
