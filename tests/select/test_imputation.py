@@ -1,5 +1,7 @@
 """Imputation: cells come from the network, nothing observed changes, bad tables have a defined result or message."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
@@ -110,6 +112,13 @@ def test_completed_tables_are_whole():
         np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
     assert any((one.codes != tables[0].codes).any() for one in tables[1:])
     np.testing.assert_array_equal(tables[0].drawn, GONE)
+
+
+def test_copies_keep_the_labels_of_their_row():
+    sex = np.where(np.arange(len(X)) % 2, "f", "m")
+    table = replace(as_table(HOLES, missing="impute"), labels={"sex": tuple(sex)})
+    completed = impute(table, n_imputations=2).table
+    assert completed.labels["sex"] == tuple(sex[completed.rows])
 
 
 def test_rows_may_come_in_any_order():

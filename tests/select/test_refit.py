@@ -251,3 +251,16 @@ def test_where_the_nearly_free_estimate_starts_does_not_matter(kind):
         assert {tuple(pair) for pair in near.edge_index.tolist()} <= pairs
         np.testing.assert_allclose(near.network.category_fields, far.network.category_fields, atol=2e-3)
         np.testing.assert_allclose(near.network.pair_parameters, far.network.pair_parameters, atol=2e-3)
+
+
+def test_edges_of_all_kinds_are_in_the_order_of_their_p_values():
+    """A pair of nominal columns has no z, and may be the surest of all."""
+    rng = np.random.default_rng(1)
+    first, weak = rng.integers(0, 3, size=600), rng.integers(0, 2, size=600)
+    same = np.where(rng.random(600) < 0.6, first, rng.integers(0, 3, size=600))
+    strong = np.where(rng.random(600) < 0.65, weak, rng.integers(0, 2, size=600))
+    table = as_table(np.column_stack([first, same, weak, strong]), kinds=["nominal", "nominal", "binary", "binary"])
+    edges = refit(table, ising_path(table, [0.01])[0]).edges()
+    assert (np.diff(edges["p"]) >= 0).all()
+    without, signed = np.flatnonzero(np.isnan(edges["z"])), np.flatnonzero(np.isfinite(edges["z"]))
+    assert without[0] < signed[-1]

@@ -384,7 +384,7 @@ class Stack:
             sample_weight=share * self.data.unit_weight[origin],
             rows=origin if self.data.rows is None else self.data.rows[origin],
             holes=None,
-            labels={},
+            labels={name: tuple(entries[k] for k in origin) for name, entries in self.data.labels.items()},
         )
         numbers = np.concatenate([np.full(len(self.whole), -1), np.repeat(np.asarray(copies), n)])
         return table, numbers, self.groups[origin]

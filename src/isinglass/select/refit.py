@@ -85,11 +85,11 @@ class Refit(Frozen):
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     def edges(self) -> Columns:
-        """Return the edges as columns, the largest z first.
+        """Return the edges as columns, the smallest p first.
 
         Columns are ``source``, ``target``, ``coupling``, ``std_error``, ``z`` and ``p``, which is given the support.
         """
-        order = np.argsort(-np.abs(self.edge_z), kind="stable")
+        order = np.lexsort((-np.abs(self.edge_z), self.edge_pvalues))
         source, target = np.array(self.solution.network.names, dtype=object)[self.edge_index[order].T]
         numbers = {
             "coupling": self.edge_values,
