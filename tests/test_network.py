@@ -386,6 +386,8 @@ def test_matrices_with_labels_name_the_nodes():
     for read in (Network.from_couplings, Network.from_theta, lambda J: Network.from_spins(J, [0, 0])):
         assert read(frame).names == ("rain", "snow")
         assert read(frame.reset_index(drop=True)).names == ("rain", "snow")
+        with pytest.raises(DataError, match="names of its columns; got the row 'snow' and the column 'rain'"):
+            read(frame.set_axis(["snow", "rain"]))
     assert Network.from_couplings(frame, names=["a", "b"]).names == ("a", "b")
     assert not Network.from_couplings(pd.DataFrame(frame.to_numpy())).variables.named
 

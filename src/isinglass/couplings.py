@@ -178,6 +178,15 @@ def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatA
 
 
 def labels_of(matrix: Unchecked) -> list[str] | None:
-    """Return the names of the columns of a frame; None for an array."""
+    """Return the names of the columns of a frame; None for an array. Rows that have names must have the same."""
     columns = list(getattr(matrix, "column_names", getattr(matrix, "columns", ())))
-    return None if columns == list(range(len(columns))) else list(map(str, columns))
+    if not columns or columns == list(range(len(columns))):
+        return None
+    rows = list(getattr(matrix, "index", ()))  # only frames of pandas have one
+    if rows and rows not in (columns, list(range(len(columns)))):
+        k = next((k for k, (row, column) in enumerate(zip(rows, columns, strict=False)) if row != column), -1)
+        raise DataError(
+            f"the rows of a matrix must have the names of its columns; got the row {rows[k]!r} and the column "
+            f"{columns[k]!r}."
+        )
+    return list(map(str, columns))
