@@ -436,3 +436,11 @@ def test_an_array_that_may_hold_values_or_numbers_is_refused(method):
     by_value, by_number = ask(pd.DataFrame(values, columns=["a", "b"])), ask((values - [1, 0]).astype(np.uint8))
     for value, number in zip(by_value, by_number, strict=True):
         np.testing.assert_array_equal(value, number)
+
+
+def test_names_may_be_an_index_or_an_array():
+    matrix = np.array([[0.0, 1.0], [1.0, 0.0]])
+    for names in (pd.Index(["a", "b"]), np.array(["a", "b"])):
+        assert Network.from_couplings(matrix, names=names).names == ("a", "b")
+        assert Network.from_theta(matrix, names=names).names == ("a", "b")
+        assert Network.from_spins(matrix, [0.0, 0.0], names=names).names == ("a", "b")

@@ -162,13 +162,16 @@ class Network(Frozen):
         array([2.])
         """
         node_fields = None if fields is None else check_vector(fields, "fields")
-        return cls(*read_coupling_matrix(couplings, node_fields, "couplings"), names or labels_of(couplings))
+        return cls(
+            *read_coupling_matrix(couplings, node_fields, "couplings"),
+            labels_of(couplings) if names is None else names,
+        )
 
     @classmethod
     def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
         """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal."""
         index, values, diagonal = read_matrix(theta, "theta")
-        return cls(diagonal, index, values, names or labels_of(theta))
+        return cls(diagonal, index, values, labels_of(theta) if names is None else names)
 
     @classmethod
     def from_spins(cls, J: ArrayLike, h: ArrayLike, names: Sequence[str] | None = None) -> Network:
@@ -181,7 +184,7 @@ class Network(Frozen):
         >>> Network.from_spins([[0, 0.25], [0.25, 0]], [0, 0]).theta.tolist()
         [[-0.5, 1.0], [1.0, -0.5]]
         """
-        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), names or labels_of(J))
+        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), labels_of(J) if names is None else names)
         fields = 2 * spins.fields - 2 * spins.expected_influence
         return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from commands import run
 
-from isinglass import IsingLasso, as_table, load, save
+from isinglass import Fixed, IsingLasso, Method, as_table, load, save
 from isinglass.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -103,3 +103,12 @@ def test_files_keep_their_cells(net, tmp_path):
         found, given = np.array(rows), np.array(before[1:])
         assert (found == given)[~GONE[:, :-1]].all()
         assert all(cell.isdecimal() for cell in found[:, [0, 2, 4]].ravel())
+
+
+def test_a_frame_whose_columns_were_named_anew_is_completed():
+    cells = np.random.default_rng(0).integers(0, 2, size=(60, 3)).astype(float)
+    frame = pd.DataFrame(cells, columns=list("abc")).mask(np.arange(180).reshape(60, 3) % 17 == 0)
+    fit = Method(selector=Fixed(0.1)).fit(as_table(frame, names=["x", "y", "z"], missing="impute"))
+    completed = fit.impute(frame)
+    assert list(completed) == list("abc")
+    assert not completed.isna().any(axis=None)

@@ -318,3 +318,14 @@ def test_a_truth_value_can_stand_for_a_missing_cell():
     assert np.argwhere(table.holes).tolist() == [[0, 1]]
     again = read_table(io.StringIO(text), encode=table.coding, missing="impute")
     assert np.array_equal(again.holes, table.holes)
+
+
+def test_a_transposed_file_keeps_the_spelling_of_its_words(tmp_path):
+    words = [["01", "1", "x"][k % 3] for k in range(30)]
+    lines = [["id", *(f"s{k}" for k in range(30))], ["a", *words], ["b", *words[::-1]]]
+    (tmp_path / "wide.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+    (tmp_path / "long.csv").write_text("".join(",".join(line) + "\n" for line in zip(*lines, strict=True)))
+    wide = read_table(tmp_path / "wide.csv", transpose=True, kinds="nominal")
+    long = read_table(tmp_path / "long.csv", kinds="nominal")
+    assert wide.variables.categories == long.variables.categories == (("01", "1", "x"),) * 2
+    assert (wide.codes == long.codes).all()

@@ -351,3 +351,12 @@ def test_thresholds_beside_values_that_are_found():
     parts = read_parts([frame[:3], frame[3:]], encode="auto", binarize={"x": 3})
     assert np.array_equal(parts.gather().codes, whole.codes)
     assert parts.coding == whole.coding
+
+
+def test_a_part_without_weights_has_weights_of_one():
+    cells = [np.random.default_rng(seed).integers(0, 2, size=(50, 3)).astype(np.uint8) for seed in (0, 1)]
+    heavy = np.full(50, 2.5)
+    implied, stated = (
+        read_parts(cells, sample_weight=[heavy, last], weight_kind="sampling").counted() for last in (None, np.ones(50))
+    )
+    np.testing.assert_allclose(category_counts(implied), category_counts(stated), rtol=1e-12)

@@ -98,8 +98,9 @@ def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding
     import narwhals.stable.v1 as nw
 
     place_of = {tidy_name(label): j for j, label in enumerate(frame.columns)}
-    wanted = table.names if table.variables.named else list(place_of)
-    if not place_of.keys() >= set(wanted) or len(wanted) != values.shape[1]:
+    known = next((names for names in coding.called if place_of.keys() >= set(names)), ())
+    wanted = known if table.variables.named else list(place_of)
+    if len(wanted) != values.shape[1]:
         raise DataError(
             f"{setting('X')} must have the columns of the network themselves; some were combined from indicator "
             "columns. Pass as_table(X, encode=fit.coding)."

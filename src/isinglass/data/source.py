@@ -305,17 +305,24 @@ class Source:
             facts["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:
             return of_numbers(self.block.T).of_file(**facts)
-        number_of: dict[tuple[type, Value], int] = {}  # 1 and True are different words of a text
+        number_of: dict[tuple[type, Value, str], int] = {}  # 1, 01 and True are different words of a text
         codes = np.empty(self.shape[::-1], dtype=np.int32)
         blanks = self.column(0).blanks
         for j in range(self.shape[1]):
             column = self.column(j)
             column = column if column.values is not None else number_objects(column.entries)
-            values = [*(column.values or ()), None]
-            numbers = [number_of.setdefault((type(value), value), len(number_of)) for value in values]
+            words = column.words or [""] * len(column.values or ())
+            spelled = zip([*(column.values or ()), None], [*words, ""], strict=True)
+            numbers = [number_of.setdefault((type(value), value, word), len(number_of)) for value, word in spelled]
             codes[j] = np.array(numbers)[column.cells]
-        values_of_all = [value for _, value in number_of]
-        return Source(codes.shape, lambda j: Column(codes[:, j], values_of_all, blanks=blanks)).of_file(**facts)
+        keys, has_words = list(number_of), self.column(0).words is not None
+
+        def column_of(j: int) -> Column:
+            places, cells = np.unique(codes[:, j], return_inverse=True)
+            _, values, words = zip(*(keys[k] for k in places.tolist()), strict=True)
+            return Column(cells, values, blanks=blanks, words=words if has_words else None)
+
+        return Source(codes.shape, column_of).of_file(**facts)
 
 
 def join_values(sources: Sequence[Source]) -> Source:

@@ -250,8 +250,8 @@ def is_read(X: object) -> TypeGuard[AnyTable]:
 def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:
     """Return the rows of a part that are selected, some of their columns, and their weights."""
     codes, weight = part.table(), part.weight
-    if weight is not None and selection.scale != 1.0:
-        weight = weight * selection.scale
+    if selection.scale != 1.0:
+        weight = np.full(len(codes), selection.scale) if weight is None else weight * selection.scale
     mask = selection.mask(part.number, len(codes))
     if weight is not None:
         mask &= weight > selection.floor

@@ -205,7 +205,7 @@ def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDA
 
 def _label_texts(labels: bool | str | Sequence[str], graph: Network, longest: int) -> list[str]:
     names = graph.names
-    if labels == "wording":
+    if isinstance(labels, str) and labels == "wording":
         labels = [text or name for text, name in zip(graph.variables.wording or names, names, strict=True)]
     chosen = names if isinstance(labels, bool) else list(labels)
     if isinstance(labels, str) or len(chosen) != len(names):

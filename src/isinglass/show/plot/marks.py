@@ -41,7 +41,7 @@ OVER_NODE, OVER_EDGE = 4.0, 0.03  # cost of covering a node and a point of an ed
 def node_values(given: str | NodeValues, network: Network, what: str) -> FloatArray:
     """Return one finite number per node: a measure given by its name, or values in order or by node."""
     if isinstance(given, str):
-        return node_measure(network, given)
+        return np.nan_to_num(node_measure(network, given))  # a node without a sign has no expected influence
     try:
         values = np.array(by_node(given, network.names, what), dtype=np.float64)
     except (TypeError, ValueError) as error:

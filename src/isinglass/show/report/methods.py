@@ -107,11 +107,16 @@ def _imputed_by(method: Method | None, network: Network, tells_stages: bool) -> 
     return f"whose edges were selected {how}{chosen}, and estimated again almost without a penalty"
 
 
+def _seed(state: object) -> str:
+    """Name a seed in brackets; generators have none."""
+    return f" (seed {state})" if isinstance(state, int) else ""
+
+
 def _chosen_by(method: Method, network: Network) -> str:
     """Say what chooses the penalty, with its settings; a penalty that is given is chosen by nothing."""
     selector, is_binary = method.selector, set(network.kinds) == {"binary"}
     if isinstance(selector, TwoStage):
-        check = f", with a check by {selector.n_folds}-fold cross-validation (seed {selector.random_state})"
+        check = f", with a check by {selector.n_folds}-fold cross-validation{_seed(selector.random_state)}"
         return _two_stages(selector, network) + (check if selector.keep != 0 else "")
     if isinstance(selector, PerNode):
         is_isingfit = is_binary and isinstance(method.penalty_weights, str)
@@ -192,7 +197,7 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
     else:  # there was no time for the second
         yield f"Edges were to be selected {_two_stages(selector, network, known)}."
     article = "an" if stages.n_folds in (11, 18) or str(stages.n_folds).startswith("8") else "a"
-    folds = f"{article} {stages.n_folds}-fold cross-validation (seed {selector.random_state})"
+    folds = f"{article} {stages.n_folds}-fold cross-validation{_seed(selector.random_state)}"
     if stages.n_sampled:
         sample = f"{stages.n_sampled} rows"
         yield f"Both penalties were searched in a random sample of {sample}, and then near those in all rows."
