@@ -98,7 +98,7 @@ def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding
     import narwhals.stable.v1 as nw
 
     place_of = {tidy_name(label): j for j, label in enumerate(frame.columns)}
-    known = next((names for names in coding.called if place_of.keys() >= set(names)), ())
+    known = next((names for names in (*coding.called, table.names) if place_of.keys() >= set(names)), ())
     wanted = known if table.variables.named else list(place_of)
     if len(wanted) != values.shape[1]:
         raise DataError(
