@@ -121,18 +121,13 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
 
     kind, library = old.dtype, old.implementation
     is_number = kind == nw.Boolean or kind.is_numeric()
-    holds = next(
-        holds
-        for applies, holds in (
-            (kind == nw.Boolean, lambda cell: cell in (0, 1)),
-            (kind in (nw.Float32, nw.Float64) or not is_number, lambda _: True),
-            (True, lambda cell: float(cell).is_integer()),
-        )
-        if applies
-    )
+    if kind == nw.Boolean:
+        fits = all(cell in (0, 1) for cell in cells)
+    else:
+        fits = not is_number or kind in (nw.Float32, nw.Float64) or all(float(cell).is_integer() for cell in cells)
     as_given = np.array(cells) if is_number else list(map(str, cells)) if kind == nw.String else cells
     new = nw.new_series(old.name, as_given, native_namespace=nw.get_native_namespace(old))
-    if not all(map(holds, cells)):
+    if not fits:
         return new
     if not library.is_pandas_like() and not library.is_polars():
         return new.cast(kind) if is_number else new  # a dictionary of Arrow would have the order of its first rows

@@ -65,7 +65,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
     """Say how groups were compared, as the methods section of a paper does, and what was found."""
     sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
-    seed = "" if found.seed is None else f" (seed {found.seed})"
+    seed = _seed(found.seed)
     rules = () if found.coding is None else zip(found.names, found.coding.columns, strict=True)
     deleted = (
         f", after {found.n_deleted} further cells were deleted by the patterns of the other groups, because groups "
