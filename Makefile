@@ -108,7 +108,7 @@ ifeq ($(shell command -v npm),)
 else
 	test -d $(ESLINT)/node_modules || npm install --prefix $(ESLINT) --no-package-lock --no-audit --no-fund --silent
 	mkdir -p build && $(BIN)/python -c "from isinglass.show.report.page import SCRIPTS, read_part; print(*map(read_part, SCRIPTS), sep='\n')" > build/page.js
-	cat src/isinglass/show/report/elements.js src/isinglass/app/app.js > build/app.js
+	cat src/isinglass/show/report/elements.js $(addprefix src/isinglass/app/,$(addsuffix .js,client page columns settings jobs results controls)) > build/app.js
 	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js build/app.js
 endif
 

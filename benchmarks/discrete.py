@@ -44,8 +44,8 @@ def measure(truth, kind, n_rows, seed):
     seconds = time.process_time() - start
     counts = [np.bincount(column, minlength=CATEGORIES) + 0.5 for column in rows.codes.T]
     alone = sum(np.log(count / count.sum())[fresh.codes[:, s]] for s, count in enumerate(counts)).mean()
-    gain = found.network.log_pseudolikelihood(fresh.codes).mean() - alone
-    best = truth.log_pseudolikelihood(fresh.codes).mean() - alone
+    gain = found.network.log_pseudolikelihood(fresh).mean() - alone
+    best = truth.log_pseudolikelihood(fresh).mean() - alone
     score = edge_confusion(found, truth).f1
     return score, score == 1.0, gain / best, found.n_edges, seconds
 

@@ -30,7 +30,7 @@ from isinglass.select import TwoStageChoice
 from isinglass.select.folds import split_rows
 from isinglass.select.prediction_check import _without_edges
 from isinglass.select.scoring import row_scores
-from isinglass.select.stage_penalties import StagePenalties, solve_stage
+from isinglass.select.stage_search import StagePenalties, solve_stage
 from isinglass.select.task import Task
 
 TABLES = ("nltcs", "mushrooms", "dna", "adult", "plants", "connect4", "jester", "baudio", "moviereview")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, kstest
 
 from isinglass import Network, Run, compare_groups, simulate
-from isinglass.select.group_comparison_result import GroupComparison, reaches
+from isinglass.select.group_comparison_result import GroupComparison, least_equal
 
 P, ROWS, ALPHA, PERMUTATIONS = 15, 400, 0.03, 99
 REVERSED = 3
@@ -97,7 +97,7 @@ def run(draw: Draw, n_draws: int, paired: bool) -> list[GroupComparison]:
 
 def broken_ties(null: NDArray[np.float64], observed: float, rng: np.random.Generator) -> float:
     """Return a p-value that is exactly uniform if the observed value is one of the same kind as the others."""
-    reached = int(reaches(null, observed).sum())
+    reached = int((null >= least_equal(observed)).sum())
     above = int((null > observed + 1e-6 * max(observed, 1.0)).sum())
     return float((above + rng.random() * (reached - above + 1)) / (len(null) + 1))
 

@@ -31,7 +31,6 @@ from isinglass import Fixed, Method, Run, Table, bootstrap, compare_groups, impu
 from isinglass.errors import DataWarning, suppress_warnings
 from isinglass.network import Network
 from isinglass.results import Solution
-from isinglass.select import ImputationSettings
 from isinglass.select.pooling import pool
 
 Cells = NDArray[np.uint8]
@@ -127,14 +126,13 @@ def study_coverage(draw: int, n_boot: int, p: int = 8, n: int = 500) -> Iterator
     fixed, true = Method(selector=Fixed(0.01 / n), penalty_weights=penalty), truth.edge_values
     X = simulate.exact_sample(truth, n, random_state=draw)
     holes = with_holes(X, mcar(X, np.random.default_rng(5000 + draw)))
-    imputed = impute(holes, model=fixed)
+    imputed = impute(holes)
     # Of the true edges: one that is estimated as 0 has an interval, too.
-    pooled = pool(imputed, replace(fixed(imputed.table), network=truth))
+    pooled = pool(imputed, replace(fixed.choose(imputed.table).solution, network=truth))
     row = {"draw": draw, "n": len(true), "information": float(pooled.edge_information.mean())}
     yield row | held("rubin", *pooled.edge_intervals().T, true)
     if n_boot:
-        method = fixed.replace(imputation=ImputationSettings(model=fixed))
-        found = bootstrap(holes, method, n_boot=n_boot, random_state=draw, run=Run(progress=False))
+        found = bootstrap(holes, fixed, n_boot=n_boot, random_state=draw, run=Run(progress=False))
         yield row | held("bootstrap", found.edge_quantiles[0], found.edge_quantiles[-1], true)
 
 

@@ -31,7 +31,7 @@ def walk(page: Page, address: str) -> None:
     page.click("text=Questionnaire")
     page.wait_for_selector("#rows tr")
     page.select_option("#weights", "0")
-    page.wait_for_selector("#weight-kind")
+    page.wait_for_selector("#weight_kind")
     page.click("#value-3-no")  # and back: the mouse is nowhere else
     page.wait_for_selector("#value-3-no[aria-pressed=true]")
     page.click("#value-3-no")
@@ -51,7 +51,7 @@ def walk(page: Page, address: str) -> None:
     page.wait_for_function(
         "() => /[3-9]\\d\\d of 1000.* left/.test(document.querySelector('.job')?.textContent)", timeout=300_000
     )
-    save(page, "app_progress", "#jobs")
+    save(page, "app_progress", "#cards")
     page.click("button:text-is('Stop')")
     page.wait_for_selector("button:text-is('Close')")
 

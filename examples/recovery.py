@@ -13,7 +13,7 @@ from isinglass.metrics import edge_confusion
 from isinglass.select import CrossValidation, Method, ebic
 
 ROWS = (250, 500, 1000, 2000, 4000)
-COLUMNS = ("EBIC", "relaxed EBIC", "CV best", "CV 1se")
+COLUMNS = ("EBIC", "CV best", "CV 1se", "two-stage")
 ALPHAS = 30
 
 
@@ -32,9 +32,9 @@ def score_choices(model: Network, n_rows: int, seed: np.random.SeedSequence) -> 
     draw, split = seed.spawn(2)
     X = simulate.exact_sample(model, n_rows, random_state=np.random.default_rng(draw))
     cv = Method(selector=CrossValidation(ALPHAS, n_folds=5, random_state=split)).choose(X)
-    numbers = [int(ebic(X, cv.path, relaxed=relaxed).argmin()) for relaxed in (False, True)]
-    numbers += [cv.best("best"), cv.best("1se")]
-    return [edge_confusion(cv.path[k], model).f1 for k in numbers]
+    numbers = int(ebic(X, cv.path).argmin()), cv.best("best"), cv.best("1se")
+    chosen = [*(cv.path[k] for k in numbers), Method().choose(X).solution]
+    return [edge_confusion(found, model).f1 for found in chosen]
 
 
 def main(n_replications: int) -> None:

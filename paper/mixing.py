@@ -15,7 +15,8 @@ from isinglass.errors import ArgumentError
 from isinglass.evaluate.agreement import ratio
 from isinglass.evaluate.nodes import share_where
 from isinglass.names import by_node
-from isinglass.network import Network, as_network
+from isinglass.network import Network
+from isinglass.network_like import as_network
 
 __all__ = ["GroupMixing", "MixingTest", "mixing_by_group", "mixing_test"]
 

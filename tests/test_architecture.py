@@ -34,6 +34,7 @@ LAYERS = (
         "conditionals",
         "couplings",
         "network",
+        "network_like",
         "pairs",
         "results",
         "missing_record",
@@ -99,13 +100,19 @@ def walk_with_context(node: ast.AST, eager: bool = True) -> Iterator[tuple[ast.A
         yield from walk_with_context(child, eager and not deferred)
 
 
+@functools.cache
+def import_statements(source: str) -> list[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Return the imports of a module, and whether each runs when it is loaded; three checks look at them."""
+    return [each for each in walk_with_context(parse(source)) if isinstance(each[0], ast.Import | ast.ImportFrom)]
+
+
 def imports_of(module: str, modules: Mapping[str, str]) -> list[Import]:
     """Return what a module imports, relative names resolved; ``from a import b`` is ``a.b`` if that is a module."""
     found = []
-    for node, eager in walk_with_context(parse(modules[module])):
+    for node, eager in import_statements(modules[module]):
         if isinstance(node, ast.Import):
             found += [Import(find_module(alias.name, modules) or alias.name, eager) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             start = module.split(".")[: -node.level] if node.level else []
             base = ".".join([*start, *([node.module] if node.module else [])])
             for alias in node.names:

@@ -89,16 +89,22 @@ def test_pairs_are_put_in_order_and_zeros_left_out():
     assert repr(network) == "Network(3 nodes, 2 edges: x0–x1 2, x1–x2 2)"
 
 
+def test_a_flat_list_of_parameters_is_a_flat_vector():
+    one, other = (Network([0, 0], [[0, 1]], pair_parameters=given) for given in ([2.0], np.array([2.0])))
+    assert one == other
+    assert one.edge_values.tolist() == [2.0]
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"blocks": None, "edge_values": [1.0]}, "pair_parameters must be given"),
-        ({"blocks": None}, "pair_values or pair_parameters must be given"),
+        ({"blocks": None}, "Exactly one of pair_values and pair_parameters must be given"),
+        ({"edge_values": [3.0]}, "Exactly one of pair_values and pair_parameters must be given"),
         ({"blocks": [[[1.0, 0.0, -1.0]]] * 2}, "one block per pair"),
         ({"blocks": np.ones(4)}, "entries of all blocks"),
         ({"blocks": [[[1.0]]]}, r"shape \(1, 3\)"),
         ({"blocks": [[[1.0, np.nan, 0.0]]]}, "finite"),
-        ({"edge_values": [3.0]}, "those of the parameters"),
         ({"categories": [(0, 1), ("a", "b")]}, "one value per node"),
         ({"edge_index": [[0, 0]]}, "two different nodes"),
         ({"edge_index": [[0, 7]]}, "nodes from 0 to 1"),

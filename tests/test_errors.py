@@ -108,6 +108,14 @@ def test_a_cell_that_looks_like_a_mention_is_shown(value):
     assert str(errors.DataError(f"got \x1fa\x1e{value}\x1ec\x1f.")) == "got c."
 
 
+def test_a_large_argument_is_not_shown_whole():
+    text = str(errors.ArgumentError("weights", "must be None", np.ones((40, 40)), "Leave them out."))
+    assert text.startswith("weights must be None; got array([[1., 1., 1.")
+    assert text.endswith(" …. Leave them out.")
+    assert len(text) < 260
+    assert "\n" not in text
+
+
 def test_few_items_are_listed_and_the_others_counted():
     assert [listed("ab"), listed("abcdefg"), listed("abc", 1, noun=" letters")] == [
         "a, b",

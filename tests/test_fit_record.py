@@ -97,7 +97,7 @@ def test_without_edges_the_stability_is_an_empty_column():
     fit = IsingLassoStARS([0.6, 0.55], n_subsamples=2, random_state=0).fit(X).fit_
     assert fit.network.n_edges == 0
     assert {len(column) for column in fit.edges().values()} == {0}
-    assert fit.edge_attributes["stability"].nnz == 0
+    assert len(fit.edge_attributes["stability"]) == 0
 
 
 @pytest.mark.parametrize("kind", ["sampling", "counts"])

@@ -27,7 +27,8 @@ from isinglass import (
     refit,
     save,
 )
-from isinglass.data.meaning.coding import Steps
+from isinglass.data import Table
+from isinglass.data.meaning.rules import Steps
 from isinglass.errors import DataError, MeaningWarning
 from isinglass.evaluate.numbers import central_intervals, conditional_variances, partial_correlations, warn_beyond_one
 from isinglass.export import write_network
@@ -79,13 +80,14 @@ def pairs(edges):
     return set(zip(edges["source"], edges["target"], strict=True))
 
 
-def brute_conditional(network, codes, s):
-    """Return P(x_s = k | rest) of one row from the joint distribution itself."""
-    rows = np.tile(codes, (len(network.categories[s]), 1))
-    rows[:, s] = np.arange(len(rows))
-    logs = -network.energy(rows)
-    found = np.exp(logs - logs.max())
-    return found / found.sum()
+def brute_conditionals(network, codes, s):
+    """Return P(x_s = k | rest) of every row from the joint distribution itself."""
+    size = len(network.categories[s])
+    rows = np.repeat(codes, size, axis=0)
+    rows[:, s] = np.tile(np.arange(size), len(codes))
+    logs = -network.energy(Table(rows, network.variables)).reshape(-1, size)
+    found = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return found / found.sum(axis=1, keepdims=True)
 
 
 def check_path(net, tmp_path):
@@ -172,7 +174,7 @@ def check_imputed_fit(net, tmp_path):
 def check_prediction(net, tmp_path):
     found, chance = net.predict(FRAME), net.predict_proba(FRAME)
     for i, s in [(0, 0), (5, 1), (9, 2)]:
-        p = brute_conditional(net.network_, TABLE.codes[i], s)
+        (p,) = brute_conditionals(net.network_, TABLE.codes[[i]], s)
         assert chance[s][i] == pytest.approx(p)
         assert found[i, s] == pytest.approx(p @ means(s))
     assert np.corrcoef(found[:, 1].astype(float), FRAME["pressure"])[0, 1] > 0.6
@@ -194,7 +196,7 @@ def check_prediction(net, tmp_path):
 def check_node_table(net, tmp_path):
     table = metrics.node_table(FRAME, net)
     for s in range(3):
-        expected = np.array([brute_conditional(net.network_, row, s) @ values(s) for row in TABLE.codes])
+        expected = brute_conditionals(net.network_, TABLE.codes, s) @ values(s)
         observed = values(s)[TABLE.codes[:, s]]
         assert table.r_squared[s] == pytest.approx(1 - ((observed - expected) ** 2).mean() / observed.var())
     assert np.isnan(table.accuracy).tolist() == np.isnan(table.normalized_accuracy).tolist() == [True] * 3 + [False] * 3
@@ -206,8 +208,8 @@ def check_partial_correlations(net, tmp_path):
     variance = np.full(6, np.nan)
     for s in range(3):
         points = np.array(network.variables.scores[s])
-        chance = [brute_conditional(network, row, s) for row in TABLE.codes]
-        each = np.array([p @ points**2 - (p @ points) ** 2 for p in chance])
+        chance = brute_conditionals(network, TABLE.codes, s)
+        each = chance @ points**2 - (chance @ points) ** 2
         variance[s] = np.exp(np.log(np.maximum(each, (points[1] - points[0]) ** 2 / 12)).mean())
     assert net.fit_.data.conditional_variances == pytest.approx(variance, nan_ok=True)
     edges = net.edges()

@@ -1,6 +1,7 @@
 import itertools
 import math
 import pickle
+import re
 import warnings
 from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
@@ -14,9 +15,12 @@ from hypothesis import strategies as st
 
 from isinglass.data import Table, as_table
 from isinglass.errors import DataError
-from isinglass.network import Network, as_network
+from isinglass.network import Network
+from isinglass.network_like import as_network, fit_of
 from isinglass.pairs import pair_keys, pairs_of, symmetric_matrix, values_at
 from isinglass.results import Solution
+from isinglass.select.method import Method
+from isinglass.select.selector import Fixed
 from isinglass.simulate import category_network
 from isinglass.variables import Variables
 
@@ -202,7 +206,7 @@ def test_bad_theta_and_spins_are_called_by_their_name():
 @pytest.mark.parametrize("method", ["conditional_probabilities", "log_pseudolikelihood", "energy"])
 def test_bad_tables(method):
     model = Network.from_couplings(OK, [0, 0])
-    with pytest.raises(DataError, match=r"X must have one column per node \(2\); got 3"):
+    with pytest.raises(DataError, match="X must have the 2 columns of the fitted table; got 3"):
         getattr(model, method)(np.zeros((1, 3)))
     with pytest.raises(DataError, match="X must hold only 0 and 1; got -1"):
         getattr(model, method)([[-1, 1]])
@@ -324,6 +328,14 @@ def test_every_kind_of_result_is_read():
     assert as_network(network) is network
 
 
+def test_a_fit_is_found_in_what_has_one_and_nowhere_else():
+    table = as_table([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+    fit = Method(selector=Fixed(0.1)).fit(table)
+    assert fit_of(fit) is fit_of(SimpleNamespace(fit_=fit)) is fit
+    for other in (table, fit.solution, fit.network, fit.choice, fit.coding, fit.method):
+        assert fit_of(other) is None
+
+
 @pytest.mark.parametrize("source", [SimpleNamespace(), None, "model", {"a": 1}, [[0, 1], [2, 0]], np.zeros((2, 3)), []])
 def test_what_is_no_network_is_refused(source):
     with pytest.raises(DataError, match="network must be"):
@@ -367,13 +379,6 @@ def test_edges_print_as_a_table_and_are_a_dict_of_arrays():
     ]
     assert dict(edges)["source"].tolist() == ["rain", "tea"]
     assert pickle.loads(pickle.dumps(edges)).keys() == edges.keys()
-
-
-def test_values_of_pairs_are_as_many_as_pairs():
-    variables = Variables.of([3, 2], ["nominal", "binary"])
-    for values in ([2.0, 2.0], []):
-        with pytest.raises(DataError, match=rf"one value per pair \(1\); got {len(values)}"):
-            Network([0, 0, 0], [[0, 1]], values, variables=variables, pair_parameters=[[[1], [0], [-1]]])
 
 
 def test_categories_are_distinct():
@@ -426,16 +431,29 @@ def test_blocks_are_centered_also_where_their_means_cancel():
 
 
 @pytest.mark.parametrize("method", ["energy", "probabilities", "log_conditionals", "log_pseudolikelihood"])
-def test_an_array_that_may_hold_values_or_numbers_is_refused(method):
-    variables = Variables.of([(1, 2, 3), (0, 1)], ["ordinal", "binary"], names=["a", "b"])
+def test_rows_are_values_in_every_container(method):
+    variables = Variables.of([(1, 2, 3), ("no", "yes")], ["ordinal", "binary"], names=["a", "b"])
     network = Network([0.3, 0.7, 0.2], [[0, 1]], [1.0], variables=variables)
-    ask, values = getattr(network, method), np.array([[1, 0], [2, 1]])
-    for unclear in (values, values.tolist(), values.astype(float)):
-        with pytest.raises(DataError, match="an array may hold the values of column 'a', 1, 2, 3, or the numbers"):
-            ask(unclear)
-    by_value, by_number = ask(pd.DataFrame(values, columns=["a", "b"])), ask((values - [1, 0]).astype(np.uint8))
-    for value, number in zip(by_value, by_number, strict=True):
-        np.testing.assert_array_equal(value, number)
+    ask, numbers, words = getattr(network, method), np.array([[0, 0], [1, 1]], dtype=np.uint8), [[1, "no"], [2, "yes"]]
+    by_number = ask(Table(numbers, variables))
+    for rows in (words, np.array(words, dtype=object), pd.DataFrame(words, columns=["a", "b"])):
+        for value, number in zip(ask(rows), by_number, strict=True):
+            np.testing.assert_array_equal(value, number)
+    with pytest.raises(DataError, match=r"got 0 in column 0 .*which has 1, 2, 3"):
+        ask(numbers)
+
+
+def test_bytes_are_values_as_they_are_for_a_fit():
+    X = np.random.default_rng(0).integers(1, 5, (200, 3), dtype=np.uint8)  # of five answers, the last never occurs
+    fit = Method(selector=Fixed(0.05)).fit(as_table(X, kinds="ordinal"))
+    np.testing.assert_array_equal(fit.network.log_pseudolikelihood(X), fit.score_samples(X))
+
+
+@pytest.mark.parametrize("cell", [np.nan, 2])
+def test_messages_about_rows_of_a_network_advise_no_options_of_a_reader(cell):
+    with pytest.raises(DataError) as raised:
+        Network.from_couplings(OK, [0, 0]).energy([[0, cell]])
+    assert not re.search("missing=|encode=|binarize=|drop=", str(raised.value))
 
 
 def test_names_may_be_an_index_or_an_array():

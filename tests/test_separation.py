@@ -52,11 +52,11 @@ def test_find_separation_agrees_with_enumeration_on_every_set_of_three_bit_rows(
 
 
 def test_a_separation_that_takes_too_long_to_decide_is_a_limit(monkeypatch):
-    X = np.random.default_rng(0).integers(0, 2, (400, 30))
-    pairs = np.column_stack(np.triu_indices(30, 1))
+    X = np.random.default_rng(0).integers(0, 2, (400, 20))
+    pairs = np.column_stack(np.triu_indices(20, 1))
     assert separation.find_separation(X, pairs) is None
     monkeypatch.setattr(separation, "SEPARATION_SECONDS", 0.0)
-    with pytest.raises(LimitError, match=r"465 unpenalized parameters.*Use alpha > 0"):
+    with pytest.raises(LimitError, match=r"210 unpenalized parameters.*Use alpha > 0"):
         separation.find_separation(X, pairs)
 
 

@@ -18,7 +18,6 @@ criteria = {
     "EBIC γ=0.5": EBIC(gamma=0.5),
     "CV best": CrossValidation(),
     "CV 1se": CrossValidation(rule="1se"),
-    "relaxed EBIC": EBIC(relaxed=True),
     "StARS": StARS(),
     "the paper": 0.06,
 }

@@ -1,14 +1,15 @@
-"""Checks of arguments that are plain numbers, and what ``random_state`` may be."""
+"""Checks of arguments, and what ``random_state`` may be."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, TypeGuard
+from collections.abc import Collection, Mapping
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 
 LARGEST = 2**31 - 1
@@ -17,6 +18,7 @@ MOST_TASKS = 10**6
 
 Options = Mapping[str, Any]  # Any: arguments by name, each of a type of its own
 
+Kind = TypeVar("Kind")
 RandomSource = int | Generator | RandomState | SeedSequence | None
 """What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs.
 
@@ -55,10 +57,56 @@ def check_level(level: object) -> float:
     return float(level)
 
 
-def check_gamma(gamma: object) -> None:
-    """Refuse a weight of the number of candidate models that is negative or not finite."""
-    if not is_real(gamma) or not (math.isfinite(gamma) and gamma >= 0):
-        raise ArgumentError("gamma", "must be finite and not negative", gamma)
+def check_share(name: str, value: object) -> float:
+    """Return ``value`` as a float if it is above 0 and at most 1."""
+    if not is_real(value) or not 0 < value <= 1:
+        raise ArgumentError(name, "must be above 0 and at most 1", value)
+    return float(value)
+
+
+def check_not_negative(name: str, value: object) -> float:
+    """Return ``value`` as a float if it is a finite number that is not negative."""
+    if not is_real(value) or not (math.isfinite(value) and value >= 0):
+        raise ArgumentError(name, "must be finite and not negative", value)
+    return float(value)
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return ``value`` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(name, "must be True or False", value)
+    return bool(value)
+
+
+def check_word(name: str, value: object, words: Collection[str]) -> str:
+    """Return ``value`` if it is one of some words."""
+    if not isinstance(value, str) or value not in words:
+        quoted = ", ".join(f'"{word}"' for word in words)
+        raise ArgumentError(name, f"must be one of {quoted}", value)
+    return value
+
+
+def check_kind(name: str, value: object, kind: type[Kind], made_by: str) -> Kind:
+    """Return ``value`` if it is of the class of which ``made_by`` returns an instance."""
+    if not isinstance(value, kind):
+        raise ArgumentError(name, f"must be a {kind.__name__}, as {made_by} returns it", type(value).__name__)
+    return value
+
+
+def as_numbers(name: str, values: object, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return finite numbers as an array of their own, which must have a shape if one is given."""
+    try:
+        array = np.asarray(values)
+        if array.size and array.dtype.kind not in "buif":
+            raise TypeError
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(name, "must be an array of numbers", values) from None
+    if shape is not None and numbers.shape != shape:
+        raise DataError(f"{name} must have the shape {shape}; got {numbers.shape}.")
+    if not np.isfinite(numbers).all():
+        raise ArgumentError(name, "must be finite", float(numbers[~np.isfinite(numbers)][0]))
+    return numbers
 
 
 def check_count(name: str, value: object, *, least: int = 1, most: int | None = LARGEST) -> int:

@@ -1,7 +1,8 @@
-"""Kinds of arrays by name, and immutable records."""
+"""Kinds of arrays by name, values of cells, and immutable records."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,21 @@ def read_only(array: Array) -> Array:
     """Return ``array`` with writing switched off: a frozen record may share it."""
     array.flags.writeable = False
     return array
+
+
+def plain_value(value: object) -> Any:  # Any: whatever the value is
+    """Return a Python value, None for a missing one."""
+    if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):  # nanoseconds
+        value = value.astype(f"{value.dtype.kind}8[us]")  # Python has no finer times
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, Decimal):
+        value = float(value)
+    try:
+        missing = value is None or bool(value != value)  # NaN and NaT differ from themselves
+    except (TypeError, ValueError):  # pandas.NA does not say
+        missing = True
+    return None if missing else value
 
 
 class Frozen:

@@ -1,8 +1,7 @@
 """The distributions of cells given the rest of their row: what the methods of a network compute.
 
 A cell of two values has a predictor η_s = θ_ss + Σ_t θ_st x_t, a cell with categories a logit per category. Arrays have
-one row per category, in the flat layout of the variables, and one column per row of the table; several networks are
-worked on at once if there is an axis in front.
+one row per category, in the flat layout of the variables, and one column per row of the table.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.variables import Variables
@@ -42,6 +40,11 @@ def predictors(network: Network, codes: Bytes) -> FloatArray:
     return np.asarray(network.fields[:, None] + network.couplings_sparse @ codes.T.astype(np.float64))
 
 
+def ones_given_rest(network: Network, codes: Bytes) -> FloatArray:
+    """Return P(x_s = 1 | the rest of the row) of every cell of two-valued columns, shape (n, p)."""
+    return expit(predictors(network, codes).T)
+
+
 def neighbor_sums(network: Network, codes: Bytes) -> FloatArray:
     """Return Σ_t θ_st x_t for every coordinate of the variables, shape (n_coordinates, n)."""
     return np.asarray(network.coordinate_couplings @ network.variables.place(network.variables.flat(codes)))
@@ -49,7 +52,8 @@ def neighbor_sums(network: Network, codes: Bytes) -> FloatArray:
 
 def logits(network: Network, codes: Bytes) -> FloatArray:
     """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n)."""
-    return category_logits(network.variables, network.category_fields, neighbor_sums(network, codes))
+    variables, sums = network.variables, neighbor_sums(network, codes)
+    return np.asarray(network.category_fields[:, None] + variables.factor[:, None] * sums[variables.coordinate])
 
 
 def log_conditionals(network: Network, codes: Bytes) -> FloatArray:
@@ -61,11 +65,19 @@ def log_conditionals(network: Network, codes: Bytes) -> FloatArray:
 
 
 def log_scores(network: Network, codes: Bytes, possible: Mask | None = None) -> FloatArray:
-    """Return log P(x_s | the rest of the row) of every cell, shape (p, n); ``possible`` as for `cell_scores`."""
+    """Return log P(x_s | the rest of the row) of every cell, shape (p, n).
+
+    ``possible`` tells which categories of columns that have any have a probability at all; None: all.
+    """
     if network.variables.is_binary:
         # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
         return -np.logaddexp(0.0, (1.0 - 2.0 * codes.T) * predictors(network, codes))
-    return cell_scores(network.variables, logits(network, codes), network.variables.flat(codes), possible)
+    variables, each = network.variables, logits(network, codes)
+    if possible is not None:
+        each[~possible] = -np.inf
+    scores = np.take_along_axis(each, variables.flat(codes), axis=0) - log_sums(variables, each)
+    scores[~variables.is_modeled] = 0.0
+    return np.asarray(scores)
 
 
 def energies(network: Network, codes: Bytes) -> FloatArray:
@@ -78,15 +90,10 @@ def energies(network: Network, codes: Bytes) -> FloatArray:
     return np.asarray(-0.5 * (chosen + network.category_fields[flat]).sum(axis=0))
 
 
-def category_logits(variables: Variables, fields: FloatArray, eta: FloatArray) -> FloatArray:
-    """Return the field of every category plus what the rest of the row adds to it; ``eta``: a row per coordinate."""
-    return np.asarray(fields[..., None] + variables.factor[:, None] * eta[..., variables.coordinate, :])
-
-
 def log_sums(variables: Variables, logits: FloatArray) -> FloatArray:
     """Return log Σ exp over the categories of every variable, shape (p, n)."""
-    top = np.maximum.reduceat(logits, variables.starts, axis=-2)
-    total = np.add.reduceat(np.exp(logits - top[..., variables.column, :]), variables.starts, axis=-2)
+    top = np.maximum.reduceat(logits, variables.starts, axis=0)
+    total = np.add.reduceat(np.exp(logits - top[variables.column]), variables.starts, axis=0)
     return np.asarray(top + np.log(total))
 
 
@@ -101,19 +108,3 @@ def log_probabilities(variables: Variables, logits: FloatArray, codes: Bytes) ->
         flat = variables.flat(codes)[~variables.is_modeled]
         logs[flat, np.broadcast_to(np.arange(len(codes)), flat.shape)] = 0.0
     return logs
-
-
-def cell_scores(
-    variables: Variables, logits: FloatArray, flat: NDArray[np.intp], possible: Mask | None = None
-) -> FloatArray:
-    """Return the log-probability of the categories that cells have, given by `Variables.flat`, shape (p, n).
-
-    ``possible`` tells which categories have a probability at all; None: all. ``logits`` may be overwritten.
-    """
-    if possible is not None:
-        logits[..., ~possible, :] = -np.inf
-    places = np.broadcast_to(flat, (*logits.shape[:-2], *flat.shape))
-    scores = np.asarray(np.take_along_axis(logits, places, axis=-2) - log_sums(variables, logits))
-    if variables.has_covariates:
-        scores[..., ~variables.is_modeled, :] = 0.0
-    return scores

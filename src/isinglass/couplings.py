@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import as_numbers
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.pairs import check_pairs, pair_keys
@@ -19,23 +21,9 @@ CENTERED_RTOL = 1e-10  # the same for the sums of blocks
 Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
 
 
-def check_numbers(values: Unchecked, name: str) -> FloatArray:
-    """Return finite numbers as an array of their own."""
-    try:
-        array = np.asarray(values)
-        if array.size and array.dtype.kind not in "buif":
-            raise TypeError
-        array = array.astype(np.float64)  # always a copy: the network owns its arrays
-    except (TypeError, ValueError):
-        raise ArgumentError(name, "must be an array of numbers", values) from None
-    if not np.isfinite(array).all():
-        raise ArgumentError(name, "must be finite", float(array[~np.isfinite(array)][0]))
-    return array
-
-
 def check_vector(values: Unchecked, name: str) -> FloatArray:
     """Return a vector of finite numbers."""
-    vector = check_numbers(values, name)
+    vector = as_numbers(name, values)
     if vector.ndim != 1:
         raise DataError(f"{name} must be a vector with one value per node; got shape {vector.shape}.")
     return vector
@@ -53,18 +41,18 @@ def read_fields(fields: Unchecked) -> FloatArray:
 
 def read_couplings(
     pairs: Unchecked, pair_values: Unchecked, pair_parameters: Unchecked, variables: Variables
-) -> tuple[FloatArray | None, NDArray[np.int32], FloatArray, FloatArray]:
-    """Return what blocks add to the fields, the pairs s < t in order, their values and their parameters.
+) -> tuple[FloatArray | None, NDArray[np.int32], FloatArray]:
+    """Return what blocks add to the fields, the pairs s < t in order, and their parameters.
 
     Pairs that are zero are left out; the first value is None where all blocks are centered.
     """
+    if (pair_parameters is None) == (pair_values is None):
+        raise DataError("Exactly one of pair_values and pair_parameters must be given.")
     if pair_parameters is None:
-        if pair_values is None:
-            raise DataError("pair_values or pair_parameters must be given.")
         index, values = _sort_pairs(pairs, pair_values, variables.n_features)
         if not variables.has_sign(index).all():
             raise DataError("pair_parameters must be given where a node is nominal.")
-        return None, index, values, values
+        return None, index, values
     unsorted = check_pairs(pairs, variables.n_features, "pairs")
     index, places = _sort_pairs(unsorted, np.arange(1.0, len(unsorted) + 1.0), variables.n_features)
     order = places.astype(np.intp) - 1
@@ -72,15 +60,8 @@ def read_couplings(
     ordered = [blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k] for k in order.tolist()]
     shifts, ordered = _center(index, ordered, variables)
     flat = np.concatenate([*(block.ravel() for block in ordered), np.empty(0)])
-    values = variables.block_values(index, flat)
-    stated = values if pair_values is None else check_vector(pair_values, "pair_values")
-    if len(stated) != len(index):
-        raise DataError(f"pair_values must have one value per pair ({len(index)}); got {len(stated)}.")
-    stated = values if pair_values is None else stated[order]
-    if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
-        raise DataError("pair_values must be those of the parameters: the coupling, or the norm of Theta.")
-    kept = values != 0.0
-    return shifts, index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
+    kept = variables.block_values(index, flat) != 0.0
+    return shifts, index[kept], flat[np.repeat(kept, variables.block_sizes(index))]
 
 
 def _center(
@@ -110,13 +91,13 @@ def _center(
 
 def _read_blocks(pairs: NDArray[np.int32], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
     """Return one block per pair as given, from such a list or from all their entries one after the other."""
-    if isinstance(blocks_or_entries, np.ndarray) and blocks_or_entries.ndim == 1:
+    if len(blocks_or_entries) and np.ndim(blocks_or_entries[0]) == 0:
         flat = check_vector(blocks_or_entries, "pair_parameters")
         if len(flat) != variables.block_sizes(pairs).sum():
             expected = int(variables.block_sizes(pairs).sum())
             raise DataError(f"pair_parameters must have the entries of all blocks ({expected}); got {len(flat)}.")
         return variables.split_blocks(pairs, flat)
-    blocks = [check_numbers(block, "pair_parameters") for block in blocks_or_entries]
+    blocks = [as_numbers("pair_parameters", block) for block in blocks_or_entries]
     if len(blocks) != len(pairs):
         raise DataError(f"pair_parameters must have one block per pair ({len(pairs)}); got {len(blocks)}.")
     for (s, t), block in zip(pairs.tolist(), blocks, strict=True):
@@ -160,11 +141,11 @@ def read_coupling_matrix(
 
 def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
     """Return pairs and entries of the upper triangle of a symmetric matrix, and its diagonal."""
-    given = values if sp.issparse(values) else check_numbers(values, name)
+    given = values if sp.issparse(values) else as_numbers(name, values)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.shape[0]:
         raise DataError(f"{name} must be a square matrix with at least one row; got shape {given.shape}.")
     matrix = sp.csr_array(given)
-    matrix.data = check_numbers(matrix.data, name)
+    matrix.data = as_numbers(name, matrix.data)
     difference = abs(matrix - matrix.T).tocoo()
     if difference.nnz and difference.data.max() > SYMMETRY_RTOL * abs(matrix).max():
         worst = int(difference.data.argmax())
@@ -177,8 +158,10 @@ def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatA
     return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
 
 
-def labels_of(matrix: Unchecked) -> list[str] | None:
-    """Return the names of the columns of a frame; None for an array. Rows that have names must have the same."""
+def labels_of(matrix: Unchecked, names: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the names that are given, or else those of a frame, whose rows and columns must have the same."""
+    if names is not None:
+        return names
     columns = list(getattr(matrix, "column_names", getattr(matrix, "columns", ())))
     if not columns or columns == list(range(len(columns))):
         return None

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _MENTION = re.compile("\x1f([^\x1e\x1f]*)\x1e([^\x1e\x1f]*)\x1e([^\x1f]*)\x1f")  # name, value, spelling in Python
-_IN_PYTHON = dict.fromkeys(("ordinal", "nominal", "continuous"), "kinds")  # options that are one parameter in Python
+_IN_PYTHON = dict.fromkeys(("binary", "ordinal", "nominal", "continuous"), "kinds")  # one parameter in Python
 _PASSED_OVER = ("isinglass", "sklearn", "joblib", "contextlib")  # between a user's line and a warning
 _suppressed: ContextVar[tuple[type[IsinglassWarning], ...]] = ContextVar("suppressed", default=())
 
@@ -145,7 +145,7 @@ class ArgumentError(DataError, TypeError):
 
     def __init__(self, argument: str, constraint: str, got: object, remedy: str = "") -> None:
         self.argument, self.constraint, self.remedy = argument, constraint, remedy
-        self.got = got if isinstance(got, _Shown) else _Shown(repr(got))  # not the object: it may be large
+        self.got = got if isinstance(got, _Shown) else _Shown(_shorten(repr(got)))  # not the object: it may be large
         super().__init__(argument, constraint, self.got, remedy)
 
     @property
@@ -157,6 +157,11 @@ class ArgumentError(DataError, TypeError):
 
 class _Shown(str):
     """The repr of an argument, which is not to be quoted again when an error has traveled between processes."""
+
+
+def _shorten(text: str) -> str:
+    """Return a text, or the beginning of one that is long, such as that of a matrix, on one line."""
+    return text if len(text) <= 200 else " ".join(text.split())[:200] + " …"
 
 
 class CellTypeError(DataError, TypeError):

@@ -26,23 +26,14 @@ from isinglass.fitted import FittedNetwork
 from isinglass.matching import check_width, match_categories, require_same
 from isinglass.missing_record import Missing
 from isinglass.network import Network
-from isinglass.pairs import symmetric_matrix
 from isinglass.results import Solution
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
-from isinglass.selection_records import Reason, Refits, Selection
+from isinglass.selection_records import Refits, Selection
 from isinglass.storage import NOT_STORED
 from isinglass.table_summary import TableSummary
-
-REASONS: dict[Reason, str] = {
-    "ebic": "the EBIC network is kept",
-    "prediction": "the EBIC predicts held-out rows too poorly, so the sparsest network that predicts well is kept",
-    "empty": "no network predicts held-out rows better than an empty one",
-    "time": "the time limit was reached",
-}
-"""Why a network was taken, in words."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -92,19 +83,31 @@ class Fit(FittedNetwork, Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        network = self.network
-        require(len(self.coding.columns) == network.n_features, "The coding of a fit has one rule per column.")
-        self.data.require_fit(network)
-        self.selection.require_fit(network.n_features)
+        network, data, missing, selection = self.network, self.data, self.missing, self.selection
+        p, sizes = network.n_features, network.variables.sizes
+        require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
+        of_columns, of_edges = [data.conditional_variances], [self.edge_q]
         if self.refits is not None:
-            self.refits.require_fit(network.n_edges, len(network.covariate_pairs))
-        if self.edge_q is not None:
-            one_each = self.edge_q.shape == (network.n_edges,) and ((self.edge_q >= 0) & (self.edge_q <= 1)).all()
-            require(one_each, f"The q-values of a fit are {network.n_edges} numbers from 0 to 1, one per edge.")
-        require(
-            self.missing is None or self.missing.describes(network.n_features, network.n_edges),
-            "The record of missing cells has one entry per column, or per edge.",
-        )
+            of_edges += [self.refits.edges, self.refits.edge_errors]
+            of_others = {self.refits.covariates.shape, self.refits.covariate_errors.shape}
+            require(of_others == {(len(network.covariate_pairs),)}, "A fit has a refit per coupling with a covariate.")
+        if missing is not None:
+            of_columns += [missing.column_shares, missing.column_information]
+            of_edges += [missing.edge_information, missing.edge_noise]
+            shown = 0 if missing.pattern_counts is None else len(missing.pattern_counts)
+            patterns = missing.patterns is None or missing.patterns.shape == (shown, p)
+            require(patterns, "A pattern of missing cells has one entry per column.")
+        for name, length, arrays in (("column", p, of_columns), ("edge", network.n_edges, of_edges)):
+            one_each = all(array is None or array.shape == (length,) for array in arrays)
+            require(one_each, f"Errors, shares and q-values of a fit have one entry per {name} ({length}).")
+        counted = [counts.shape for counts in data.pair_counts] == [*map(tuple, sizes[network.edge_index].tolist())]
+        same = counted and data.shares.shape == (sizes.sum(),)
+        require(same, "The shares and counts of a fit are those of the columns and edges of its network.")
+        same = selection.path is None or all(solution.network.n_features == p for solution in selection.path)
+        require(same, "All networks along the path of a fit have the same columns.")
+        frequencies = () if selection.stability is None else selection.stability.edge_frequencies
+        square = all(each.shape == (p, p) for each in frequencies)
+        require(square, "The stability of a fit has one share for every pair of columns.")
 
     @classmethod
     def of(cls, method: Method, choice: Choice, table: AnyTable) -> Fit:
@@ -247,9 +250,9 @@ class Fit(FittedNetwork, Frozen):
             for stage in stages.each:
                 weaker = " with weaker weights" if 0.0 < stage.exponent < 1.0 else ""  # for a better prediction
                 each.append(f"{stage.criterion.upper()}{weaker}: {plural(stage.n_edges, 'edge')}")
-            kept = f" ({plural(self.solution.n_edges, 'edge')})" if stages.reason == "prediction" else ""
-            why = ", so there was no second stage" if stages.ended_first else f"; {REASONS[stages.reason]}"
-            facts["Stages"] = f"{'; '.join(each)}{why}{kept}"
+            how = {"ebic": "by the EBIC", "time": "when the time limit was reached"}.get(stages.reason, "by prediction")
+            chosen = f"; chosen {how}: {plural(self.solution.n_edges, 'edge')}"
+            facts["Stages"] = "; ".join(each) + (", so there was no second stage" if stages.ended_first else chosen)
         if self.edge_q is not None and self.method.fdr is not None:
             found = int((self.edge_q <= self.method.fdr).sum())
             facts["Error rate"] = (
@@ -293,11 +296,10 @@ class Fit(FittedNetwork, Frozen):
         return partial_correlations(self.network, self.data.conditional_variances)
 
     @property
-    def edge_attributes(self) -> dict[str, sp.csr_array]:
-        """What is known of the edges beside their couplings, as symmetric matrices."""
-        model = self.network.without_covariates()
-        edges, p = model.edge_index, model.n_features
-        return {name: symmetric_matrix(edges, values, p) for name, values in self.known_of_edges().items()}
+    def edge_attributes(self) -> dict[str, FloatArray]:
+        """What is known of the edges beside their couplings, in the order of `edges`."""
+        order = self.network.without_covariates().by_strength
+        return {name: values[order] for name, values in self.known_of_edges().items()}
 
     @property
     def alphas(self) -> FloatArray | None:

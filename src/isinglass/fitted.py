@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray
+from isinglass.conditionals import energies, log_scores, ones_given_rest
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
@@ -182,8 +183,9 @@ class FittedNetwork:
             The columns of the fit. NaN, None, NA and masked cells are missing, and the cells that a `Table` marks as
             such.
         method : {"conditional", "gibbs"}, default "conditional"
-            "conditional": the most probable value given the observed cells of the row, of a continuous column the
-            expected one (whole where the column is); other missing cells are summed over or drawn.
+            "conditional": the most probable value given the observed cells of the row; of a continuous column the
+            expected one, rounded to the decimals of that column in the table of the fit. Other missing cells are
+            summed over or drawn.
             "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
             see how uncertain the cells are.
         n_sweeps : int, default 200
@@ -342,16 +344,16 @@ class FittedNetwork:
 
 
 def _score_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
-    return network.log_pseudolikelihood(table)
+    return np.asarray(log_scores(network, table).sum(axis=0))
 
 
 def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
-    return network.conditional_probabilities(table)
+    return ones_given_rest(network, table)
 
 
 def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:
-    energies = network.energy(table)
-    return float(energies.sum() if weight is None else weight @ energies)
+    found = energies(network, table)
+    return float(found.sum() if weight is None else weight @ found)
 
 
 def _warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
@@ -373,7 +375,7 @@ def _warn_if_unlike(rows: Bytes, record: Fit) -> None:
         return
     variables, edges = record.network.variables, record.network.edge_index
     shares = np.bincount(variables.flat(rows).ravel(), minlength=len(record.data.shares)) / len(rows)
-    where, known = [variables.called(int(s)) for s in variables.column], record.data.shares
+    where, known = [variables.called(int(s)) for s in variables.column], np.minimum(record.data.shares, 1.0)
     if variables.is_binary and len(edges):
         pairs = np.array([counts[1, 1] / counts.sum() for counts in record.data.pair_counts])
         together = np.array([np.mean(rows[:, s] & rows[:, t]) for s, t in edges.tolist()])

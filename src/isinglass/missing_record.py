@@ -35,7 +35,9 @@ class Missing(Frozen):
     treatment: str  #: "impute", "zero" or "drop"
     n_rows: int  #: rows of the table, those that were left out included
     n_cells: int  #: missing cells
-    n_left_out: int = 0  #: rows left out: those without any answer ("impute"), or with a missing cell ("drop")
+    n_unlabeled: int = 0  #: rows that were left out because their group label is missing
+    #: rows left out: those without any answer ("impute"), or with a missing cell or group label ("drop")
+    n_left_out: int = 0
     n_holed: int = 0  #: rows that stayed and have a missing cell
     n_patterns: int = 0  #: sets of columns that are missing together
     #: share of missing cells of every column, in the rows that stayed; None where these have none left
@@ -57,18 +59,6 @@ class Missing(Frozen):
         super().__post_init__()
         known = self.treatment in ("impute", "zero", "drop")
         require(known, f"Missing cells are treated by 'impute', 'zero' or 'drop', not by {self.treatment!r}.")
-        counts = (self.n_rows, self.n_cells, self.n_left_out, self.n_holed, self.n_patterns, self.n_imputations)
-        require(min(counts) >= 0, "The counts of missing cells are not negative.")
-
-    def describes(self, n_features: int, n_edges: int) -> bool:
-        """Tell whether the entries fit these numbers of columns and edges."""
-        columns, edges = (self.column_shares, self.column_information), (self.edge_information, self.edge_noise)
-        shown = 0 if self.pattern_counts is None else len(self.pattern_counts)
-        return (
-            all(part is None or part.shape == (n_features,) for part in columns)
-            and all(part is None or part.shape == (n_edges,) for part in edges)
-            and (self.patterns is None or self.patterns.shape == (shown, n_features))
-        )
 
     @classmethod
     def of(cls, table: AnyTable) -> Missing | None:
@@ -86,16 +76,25 @@ class Missing(Frozen):
             return None
         if table.is_whole and table.filled is not None:
             return cls(treatment=treatment, **cls.count(table.filled))
-        n_rows = len(table) + table.n_dropped
-        return cls(treatment=treatment, n_rows=n_rows, n_cells=table.n_missing, n_left_out=table.n_dropped)
+        return cls(
+            treatment=treatment,
+            n_rows=len(table) + table.n_dropped,
+            n_cells=table.n_missing,
+            n_unlabeled=table.n_unlabeled,
+            n_left_out=table.n_dropped,
+        )
 
     @staticmethod
-    def count(gone: NDArray[np.bool_]) -> JsonObject:
-        """Return the entries of a record that count the missing cells of the rows that stayed."""
+    def count(gone: NDArray[np.bool_], n_empty: int = 0) -> JsonObject:
+        """Return the counts of a record, given the missing cells of the rows that stayed.
+
+        ``n_empty``: rows without any answer, which were left out.
+        """
         patterns, counts, n_patterns = hole_patterns(gone, MOST_PATTERNS)
         return {
-            "n_rows": len(gone),
-            "n_cells": int(gone.sum()),
+            "n_rows": len(gone) + n_empty,
+            "n_cells": int(gone.sum()) + n_empty * gone.shape[1],
+            "n_left_out": n_empty,
             "n_holed": int(gone.any(axis=1).sum()),
             "n_patterns": n_patterns,
             "column_shares": gone.mean(axis=0),

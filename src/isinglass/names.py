@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, count, groupby
 from typing import Any, TypeAlias
 
 from isinglass.errors import ArgumentError, DataError
@@ -19,6 +19,17 @@ def default_names(n_features: int) -> tuple[str, ...]:
 def tidy_name(name: object) -> str:
     """Return a name of a column as text without blanks around it, and with one blank in place of several."""
     return " ".join(str(name).split())
+
+
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the same, or with the first number that makes it differ.
+
+    Examples
+    --------
+    >>> unused_name("row", ["a", "b"]), unused_name("row", ["row", "row (2)"])
+    ('row', 'row (3)')
+    """
+    return next(free for free in chain([name], (f"{name} ({k})" for k in count(2))) if free not in taken)
 
 
 def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ Every function that takes or returns a network uses this record. It is sparse; t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,11 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass import conditionals
 from isinglass.arrays import Arrays, Bytes, FloatArray, Frozen, Mask, read_only
 from isinglass.couplings import check_vector, labels_of, read_coupling_matrix, read_couplings, read_fields, read_matrix
-from isinglass.data import Table, TableLike, as_table
-from isinglass.data.containers import as_frame
+from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
 from isinglass.data.parts.blocks import is_in_parts
-from isinglass.data.parts.parted_table import is_read
-from isinglass.errors import DataError, MeaningWarning, listed, plural, setting, suppress_warnings
+from isinglass.errors import DataError, MeaningWarning, plural, suppress_warnings
 from isinglass.pairs import coordinate_matrix, pair_keys, pairs_of, symmetric_matrix, values_at
 from isinglass.text_tables import Columns
 from isinglass.variables import Variables
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from isinglass.evaluate.likelihood import LogPartition
 
 _SHOWN_EDGES = 3  # in the repr
-_ARRAYS = ("fields", "pairs", "pair_values", "pair_parameters")
+_ARRAYS = ("fields", "pairs", "pair_parameters")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -45,9 +43,8 @@ class Network(Frozen):
     Blocks whose rows and columns do not sum to zero are centered; what is taken from them is added to the fields, which
     leaves the distribution as it is.
 
-    The methods that take rows, such as `energy`, find the categories of a frame or a `Table` by their values. An array
-    is refused where it could hold either values or numbers of categories, unless it is of bytes (uint8), which are
-    numbers.
+    The methods that take rows, such as `energy`, find the categories of arrays, frames and tables by their values. Rows
+    that are numbers of categories are passed as ``Table(codes, network.variables)``.
 
     Arrays are copied and read-only. To start from a matrix, use `from_couplings` or `from_theta`.
 
@@ -59,17 +56,16 @@ class Network(Frozen):
     pairs : array-like of int, shape (n_pairs, 2)
         Pairs of nodes with a coupling. Stored with s < t, in lexicographic order.
     pair_values : array-like of shape (n_pairs,), optional
-        For a pair with one parameter, its signed coupling per unit of both scores; for any other pair the norm that is
-        penalized, ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for one. Not needed with ``pair_parameters``.
-        Pairs whose value is zero are left out.
+        The signed coupling of every pair, per unit of both scores, where all pairs have one parameter. Pairs whose
+        coupling is zero are left out.
     names : sequence of str, optional
         One distinct name per node; ``x0``, ``x1``, … by default.
     variables : Variables, optional
         Kinds and categories of the nodes; by default 0/1.
     pair_parameters : array-like, optional
         B_st of every pair, of shape (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable
-        and one of any other: one array per pair, or all of them in one flat vector. Needed where a pair has more than
-        one parameter.
+        and one of any other: one array per pair, or all of them in one flat vector. Instead of ``pair_values``, where a
+        pair has more than one parameter.
 
     A pair of a variable and a covariate is no edge: `covariate_edges` lists these couplings.
 
@@ -91,8 +87,7 @@ class Network(Frozen):
     variables: Variables
     fields: FloatArray  # one per category but the first of its variable
     pairs: NDArray[np.int32]  # all pairs with a coupling: the edges, and those of variables with covariates
-    pair_values: FloatArray
-    pair_parameters: FloatArray  # the blocks of all pairs; pair_values where each is one number
+    pair_parameters: FloatArray  # their blocks, one after the other
 
     def __init__(
         self,
@@ -112,38 +107,24 @@ class Network(Frozen):
         if len(flat) != n_fields:
             what = "one value per node" if variables.is_binary else "one value per category but the first of each node"
             raise DataError(f"fields must be a vector with {what} ({n_fields}); got {len(flat)}.")
-        shifts, index, values, parameters = read_couplings(pairs, pair_values, pair_parameters, variables)
-        self._hold(variables, flat if shifts is None else flat + shifts, index, values, parameters)
+        shifts, index, parameters = read_couplings(pairs, pair_values, pair_parameters, variables)
+        self._hold(variables, flat if shifts is None else flat + shifts, index, parameters)
 
     @classmethod
     def trusted(
-        cls,
-        variables: Variables,
-        fields: FloatArray,
-        pairs: NDArray[np.int32],
-        pair_values: FloatArray,
-        pair_parameters: FloatArray | None = None,
+        cls, variables: Variables, fields: FloatArray, pairs: NDArray[np.int32], pair_parameters: FloatArray
     ) -> Network:
         """Take the solver's own arrays as they are: sorted pairs s < t, no zeros. Checks cost more than a small fit."""
         network = object.__new__(cls)
-        parameters = pair_values if pair_parameters is None else pair_parameters
-        network._hold(variables, fields, pairs, pair_values, parameters)
+        network._hold(variables, fields, pairs, pair_parameters)
         return network
 
-    def _hold(
-        self,
-        variables: Variables,
-        fields: FloatArray,
-        pairs: NDArray[np.int32],
-        values: FloatArray,
-        parameters: FloatArray,
-    ) -> None:
+    def _hold(self, variables: Variables, fields: FloatArray, pairs: NDArray[np.int32], parameters: FloatArray) -> None:
         if variables.has_covariates and not variables.is_modeled[pairs].any(axis=1).all():
             raise DataError("a coupling must not join two covariates.")
-        for array in (fields, pairs, values, parameters):
-            read_only(array)
-        held = {"variables": variables, "fields": fields, "pairs": pairs}
-        self.__dict__.update(held, pair_values=values, pair_parameters=parameters)  # a frozen record has no other way
+        held = {"variables": variables, "fields": fields, "pairs": pairs, "pair_parameters": parameters}
+        self.__dict__.update(held)  # a frozen record has no other way
+        self.__post_init__()
 
     @classmethod
     def from_couplings(
@@ -162,16 +143,13 @@ class Network(Frozen):
         array([2.])
         """
         node_fields = None if fields is None else check_vector(fields, "fields")
-        return cls(
-            *read_coupling_matrix(couplings, node_fields, "couplings"),
-            labels_of(couplings) if names is None else names,
-        )
+        return cls(*read_coupling_matrix(couplings, node_fields, "couplings"), labels_of(couplings, names))
 
     @classmethod
     def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
         """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal."""
         index, values, diagonal = read_matrix(theta, "theta")
-        return cls(diagonal, index, values, labels_of(theta) if names is None else names)
+        return cls(diagonal, index, values, labels_of(theta, names))
 
     @classmethod
     def from_spins(cls, J: ArrayLike, h: ArrayLike, names: Sequence[str] | None = None) -> Network:
@@ -184,7 +162,7 @@ class Network(Frozen):
         >>> Network.from_spins([[0, 0.25], [0.25, 0]], [0, 0]).theta.tolist()
         [[-0.5, 1.0], [1.0, -0.5]]
         """
-        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), labels_of(J) if names is None else names)
+        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), labels_of(J, names))
         fields = 2 * spins.fields - 2 * spins.expected_influence
         return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
 
@@ -205,7 +183,7 @@ class Network(Frozen):
         """Return the same network of other variables, which have as many categories and the same scores."""
         if variables is self.variables:
             return self
-        return Network.trusted(variables, self.fields, self.pairs, self.pair_values, self.pair_parameters)
+        return Network.trusted(variables, self.fields, self.pairs, self.pair_parameters)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -238,6 +216,14 @@ class Network(Frozen):
     def blocks(self) -> list[FloatArray]:
         """B of every edge: a row or column per category of a nominal node, one of any other."""
         return self.variables.split_blocks(self.edge_index, self.parameters)
+
+    @cached_property
+    def pair_values(self) -> FloatArray:
+        """The signed coupling of every pair with one parameter, and the norm ‖Θ_st‖, which is penalized, of any other.
+
+        ‖Θ_st‖ is 2‖B_st‖ for two nominal variables, and √2‖B_st‖ for one.
+        """
+        return read_only(self.variables.block_values(self.pairs, self.pair_parameters))
 
     @cached_property
     def is_edge(self) -> Mask:
@@ -289,7 +275,7 @@ class Network(Frozen):
         place = (np.cumsum(kept) - 1).astype(np.int32)
         fields = self.fields[kept[self.variables.column[self.variables.is_later]]]
         variables = self.variables.take(np.flatnonzero(kept))
-        return Network.trusted(variables, fields, place[self.edge_index], self.edge_values, self.parameters)
+        return Network.trusted(variables, fields, place[self.edge_index], self.parameters)
 
     def covariate_edges(self) -> Columns:
         """Return the couplings with covariates as columns, the largest first; see `edges`.
@@ -427,34 +413,34 @@ class Network(Frozen):
         source, target = np.array(self.names, dtype=object)[pairs].T
         return Columns(source=source, target=target, **self._describe_couplings(pairs, values))
 
-    def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
+    def conditional_probabilities(self, X: TableLike) -> FloatArray:
         """Return P(x_s = 1 | the rest) for every cell, shape (n_samples, n_features); for columns of two values."""
         self.variables.require_two_values("The network")
-        return conditionals.expit(conditionals.predictors(self, self._codes(X)).T)
+        return conditionals.ones_given_rest(self, self._codes(X))
 
-    def probabilities(self, X: ArrayLike) -> list[FloatArray]:
+    def probabilities(self, X: TableLike) -> list[FloatArray]:
         """Return P(x_s = k | the rest of the row) for every node s: one array (n_samples, categories) each."""
         return [np.exp(logs.T, order="C") for logs in self.variables.split(self.log_conditionals(X))]
 
-    def log_conditionals(self, X: ArrayLike) -> FloatArray:
+    def log_conditionals(self, X: TableLike) -> FloatArray:
         """Return log P(x_s = k | the rest of the row) for every category, in the variables' layout, (T, n_samples).
 
         A covariate is what it is, with probability 1.
         """
         return conditionals.log_conditionals(self, self._codes(X))
 
-    def cell_scores(self, X: ArrayLike, possible: Mask | None = None) -> FloatArray:
+    def cell_scores(self, X: TableLike, possible: Mask | None = None) -> FloatArray:
         """Return log P(x_s | the rest of the row) of every cell, shape (n_features, n_samples).
 
         ``possible``, of columns with categories: which of them have a probability at all, in the variables' layout.
         """
         return conditionals.log_scores(self, self._codes(X), possible)
 
-    def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
+    def log_pseudolikelihood(self, X: TableLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
         return np.asarray(self.cell_scores(X).sum(axis=0))
 
-    def energy(self, X: ArrayLike) -> FloatArray:
+    def energy(self, X: TableLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
         return conditionals.energies(self, self._codes(X))
 
@@ -474,26 +460,23 @@ class Network(Frozen):
         return coordinate_matrix(self.variables, self.pairs, self.pair_parameters)
 
     def table(self, X: TableLike) -> Table:
-        """Return a table of the columns of this network; arrays hold the numbers of categories.
+        """Return a table of the columns of this network, whose cells are values of the categories; they may be missing.
 
         Columns of a frame are found by name, and others are ignored. A `Table` must have the same categories, or
         numbers from 0 in their place.
         """
-        if (
-            type(X) is np.ndarray
-            and X.dtype == np.uint8
-            and (X.shape[1:] == (self.n_features,) and len(X) > 0)
-            and (X.max(axis=0) < self.variables.sizes).all()
-        ):
-            return Table(X, self.variables)
-        with suppress_warnings(MeaningWarning):  # what the columns mean is known
-            table: Table = as_table(X, variables=self.variables).whole()
-        return table.with_variables(self.variables)
+        return self.read(X).whole()
 
-    def _codes(self, X: ArrayLike) -> Bytes:
-        """Return the numbers of categories: of bytes, which are such numbers, or of cells, which must be clear."""
-        is_codes = type(X) is np.ndarray and X.dtype == np.uint8
-        return self.table(X if is_codes else as_cells(X, self.variables)).without_holes().codes
+    def read(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
+        """Return such a table with row weights, in memory or in parts, which have no missing cells."""
+        missing = "error" if is_in_parts(X) else "impute"
+        with suppress_warnings(MeaningWarning):  # what the columns mean is known
+            table: AnyTable = as_table(X, sample_weight, encode=Coding.of(self.variables), missing=missing)
+        return table.with_variables(self.variables) if table.is_whole else table
+
+    def _codes(self, X: TableLike) -> Bytes:
+        """Return the numbers of the categories of cells, none of which may be missing."""
+        return self.table(X).without_holes().codes
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -513,70 +496,6 @@ class Network(Frozen):
         more = ", …" if self.n_edges > _SHOWN_EDGES else ""
         counts = f"{plural(self.n_nodes, 'node')}, {plural(self.n_edges, 'edge')}"
         return f"{type(self).__name__}({counts}" + (f": {shown}{more})" if shown else ")")
-
-
-class HasNetwork(Protocol):
-    """A solution or a fit."""
-
-    @property
-    def network(self) -> Network:
-        """The network by itself."""
-
-
-class HasFittedNetwork(Protocol):
-    """A fitted estimator."""
-
-    @property
-    def network_(self) -> Network:
-        """The network by itself."""
-
-
-NetworkLike: TypeAlias = Network | HasNetwork | HasFittedNetwork | ArrayLike | sp.sparray | sp.spmatrix
-
-
-def as_network(source: NetworkLike) -> Network:
-    """Return the network of a solution, a fit, an estimator or a matrix."""
-    found = source
-    for attribute in ("network_", "network"):
-        found = getattr(found, attribute, found)
-    if isinstance(found, Network):
-        return found
-    if isinstance(source, str | Mapping) or not (hasattr(source, "__len__") or sp.issparse(source)):
-        raise DataError(
-            "network must be a Network, a Solution, a fitted estimator or a square matrix; got "
-            f"{type(source).__name__}. Fit the estimator first, or take one point of a path."
-        )
-    try:
-        return Network.from_theta(source)  # type: ignore[arg-type]  # no other kind is left
-    except DataError as error:
-        raise DataError(str(error).replace("theta must", "network must", 1)) from None
-
-
-def fit_of(source: NetworkLike) -> Any:  # Any: a Fit, which is defined in a layer above, or None
-    """Return the `Fit` that a result is, or that a fitted estimator has; None for a network by itself."""
-    found = getattr(source, "fit_", source)
-    return found if hasattr(found, "coding") else None
-
-
-def read_for(network: NetworkLike, X: TableLike) -> Table:
-    """Return a table of the columns of a network; a fit, or an estimator that has one, reads it as that of the fit."""
-    fit = fit_of(network)
-    return as_network(network).table(as_cells(X, as_network(network).variables) if fit is None else fit.read(X))
-
-
-def as_cells(X: TableLike, variables: Variables) -> TableLike:
-    """Return cells as they are; refuse an array or list that may hold values of categories, or their numbers."""
-    if variables.is_binary or is_read(X) or is_in_parts(X) or as_frame(X) is not None:
-        return X
-    for column, values in enumerate(variables.categories):
-        if values != tuple(range(len(values))) and any(isinstance(value, int | float) for value in values):
-            raise DataError(
-                f"{setting('X')} must be a data frame or a Table: an array may hold the values of column "
-                f"{variables.called(column)}, {listed([repr(value) for value in values])}, or the numbers of its "
-                "categories. Pass a data frame with the names of the network, which holds values, or network.table(X), "
-                "which takes numbers of categories."
-            )
-    return X
 
 
 def strongest_first(values: FloatArray) -> NDArray[np.intp]:

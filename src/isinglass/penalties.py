@@ -91,13 +91,6 @@ def refuse_vanishing(alpha: float, penalty_weights: FloatArray) -> None:
         )
 
 
-def check_alpha(alpha: float) -> float:
-    """Return ``alpha``, or refuse it."""
-    if np.ndim(alpha) != 0 or not 0.0 <= alpha < np.inf:
-        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
-    return float(alpha)
-
-
 def violations(theta: FloatArray, g: FloatArray, penalty: FloatArray) -> FloatArray:
     """Return how far each coordinate of Θ is from its optimality condition (docs/math.md)."""
     with np.errstate(invalid="ignore"):  # inf·sign(0) in the branch that is not taken

@@ -9,7 +9,6 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import require
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask, read_only
 from isinglass.errors import plural
 from isinglass.network import Network
@@ -58,10 +57,6 @@ class Solution(Frozen):
     n_screened: int = 0
     converged: bool = False
     alphas_per_node: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(not self.alpha < 0.0, f"The penalty strength of a network is not negative; got {self.alpha}.")
 
     @classmethod
     def from_dense(
@@ -114,13 +109,6 @@ class Solution(Frozen):
             f"Solution(alpha={self.alpha:.6g}: {size}, {state}, objective={self.objective:.8g}, "
             f"kkt_residual={self.kkt_residual:.1e}, duality_gap={self.duality_gap:.1e})"
         )
-
-
-def solution_of(found: object) -> Solution | None:
-    """Return a solution, or that of a fit or an estimator; None of what has none."""
-    for name in ("solution_", "solution"):
-        found = getattr(found, name, found)
-    return found if isinstance(found, Solution) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

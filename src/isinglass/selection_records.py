@@ -93,23 +93,20 @@ class Stability(Frozen):
 class Evidence(Frozen):
     """The curve by which a penalty was chosen."""
 
-    kind: str  #: extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is
+    #: extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is
+    kind: Literal["ebic", "score"]
     alphas: FloatArray  #: the curve
     values: FloatArray
     choice: int  #: number of the alpha that was chosen
     errors: FloatArray | None = None  #: standard errors of the values
-    #: what the criterion was set to: gamma and relaxed, or the rule; of two stages the reason of the choice
+    #: what the criterion was set to: gamma, or the rule; of two stages the reason of the choice
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.kind in ("ebic", "score"), f"The kind of a curve is 'ebic' or 'score', not {self.kind!r}.")
-        shapes = self.values.shape == self.alphas.shape and (
-            self.errors is None or self.errors.shape == self.alphas.shape
-        )
-        require(
-            shapes and 0 <= self.choice < len(self.alphas), "A curve has one value per alpha, and chooses one of them."
-        )
+        curves = [self.values] if self.errors is None else [self.values, self.errors]
+        same = all(curve.shape == self.alphas.shape for curve in curves)
+        require(same and 0 <= self.choice < len(self.alphas), "A curve has one value per alpha, and chooses one.")
 
 
 Reason = Literal["ebic", "prediction", "empty", "time"]
@@ -172,14 +169,6 @@ class Selection(Frozen):
     #: what the time limit (``Run.max_time``) left out, in words; such a fit may differ from one run to the next
     left_out: str = ""
 
-    def require_fit(self, n_features: int) -> None:
-        """Refuse a network with another number of columns."""
-        same = self.path is None or all(solution.network.n_features == n_features for solution in self.path)
-        require(same, "All networks along the path of a fit have the same columns.")
-        shares = () if self.stability is None else self.stability.edge_frequencies
-        square = all(each.shape == (n_features, n_features) for each in shares)
-        require(square, "The stability of a fit has one share for every pair of columns.")
-
     def without_covariates(self, is_modeled: Mask) -> Selection:
         """Return the same of the variables that are modeled."""
         stability = self.stability and self.stability.take(np.flatnonzero(is_modeled))
@@ -198,12 +187,3 @@ class Refits(Frozen):
     edge_errors: FloatArray
     covariates: FloatArray  #: those with covariates
     covariate_errors: FloatArray
-
-    def require_fit(self, n_edges: int, n_covariate_pairs: int) -> None:
-        """Refuse a network with other numbers of couplings."""
-        of_edges = self.edges.shape == self.edge_errors.shape == (n_edges,)
-        require(of_edges, f"The refits of a fit are vectors of {n_edges} numbers, one per edge.")
-        of_others = self.covariates.shape == self.covariate_errors.shape == (n_covariate_pairs,)
-        require(of_others, f"Its refits with covariates are vectors of {n_covariate_pairs} numbers.")
-        negative = (self.edge_errors < 0).any() or (self.covariate_errors < 0).any()
-        require(not negative, "Standard errors are not negative.")

@@ -70,14 +70,6 @@ def default_limit(size: int, limit: int) -> int:
     return max(size, min(limit, max(ALWAYS_UNPACKED_BYTES, EXPANSION * size)))
 
 
-def holds_record(path: str | PathLike[str]) -> bool:
-    """Tell whether a file has the header of a record; an archive of tables has none, nor has a pipe or a folder."""
-    try:
-        return zipfile.is_zipfile(path) and f"{HEADER}.npy" in zipfile.ZipFile(path).namelist()
-    except (OSError, zipfile.BadZipFile):
-        return False
-
-
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
 

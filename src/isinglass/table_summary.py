@@ -35,11 +35,6 @@ class TableSummary(Frozen):
         require(self.n_observations > 0, "The number of observations of a fit is positive.")
         known = self.weight_kind in (None, "counts", "sampling")
         require(known, f"Weights are 'counts' or 'sampling', not {self.weight_kind!r}.")
-        require(((self.shares >= 0) & (self.shares <= 1 + 1e-12)).all(), "The shares of a fit are from 0 to 1.")
-        counted = all((np.isfinite(c) & (c >= 0)).all() for c in self.pair_counts)
-        require(counted, "The counts behind the edges are not negative.")
-        variances = self.conditional_variances
-        require(variances is None or not (variances < 0).any(), "Conditional variances are not negative.")
 
     @classmethod
     def of(cls, table: AnyTable, network: Network) -> TableSummary:
@@ -54,15 +49,6 @@ class TableSummary(Frozen):
             pair_counts=pair_counts(counted, network.edge_index),
             conditional_variances=conditional_variances(table, network),
         )
-
-    def require_fit(self, network: Network) -> None:
-        """Refuse a network of other columns or edges."""
-        variables, variances = network.variables, self.conditional_variances
-        shapes = [tuple(sizes) for sizes in variables.sizes[network.edge_index].tolist()]
-        same = self.shares.shape == variables.column.shape and [c.shape for c in self.pair_counts] == shapes
-        require(same, "The shares and counts of a fit are those of the columns and edges of its network.")
-        one_each = variances is None or variances.shape == (variables.n_features,)
-        require(one_each, "The conditional variances of a fit must be a vector of numbers, one per column.")
 
     def without_covariates(self, network: Network) -> TableSummary:
         """Return the same of the variables of the network that are modeled."""

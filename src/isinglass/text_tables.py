@@ -48,8 +48,7 @@ class NodeColumns(Frozen, ABC):
         return len(self.names)
 
     def __repr__(self) -> str:
-        shown = {name: column for name, column in self.columns.items() if name != "community"}
-        return show_columns({name.replace("_", " "): column for name, column in shown.items()}, "nodes")
+        return show_columns({name.replace("_", " "): column for name, column in self.columns.items()}, "nodes")
 
 
 def show_columns(columns: Mapping[str, Sequence[object] | NDArray[np.generic]], of: str, most: int = SHOWN_ROWS) -> str:

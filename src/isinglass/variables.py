@@ -9,7 +9,7 @@ per category: 1 for that of the cell, 0 for the others. Flat arrays have one ent
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray, Mask, read_only
 from isinglass.errors import ArgumentError, DataError, called
 from isinglass.names import check_names, default_names
@@ -164,7 +165,16 @@ class Variables:
         """
         if columns is None:
             return self
-        chosen = find_covariates(columns, self.names)
+        chosen = set()
+        for given in [columns] if isinstance(columns, str) else columns:
+            if isinstance(given, str) and given in self.names:
+                chosen.add(self.names.index(given))
+            elif is_whole(given) and 0 <= given < self.n_features:
+                chosen.add(int(given))
+            else:
+                raise ArgumentError("covariates", "must be names or numbers of columns", given)
+        if len(chosen) == self.n_features:
+            raise ArgumentError("covariates", "must leave a column that is modeled", columns)
         return self._with(covariate=tuple(s in chosen for s in range(self.n_features)))
 
     @property
@@ -304,7 +314,8 @@ class Variables:
         for s in self.continuous.tolist():
             values, points = np.array(self.categories[s], dtype=float), np.array(self.scores[s])
             factor = (values[-1] - values[0]) / (points[-1] - points[0])
-            if np.abs(values[0] + factor * (points - points[0]) - values).max() <= 1e-9 * abs(values[-1] - values[0]):
+            rounding = 1e-9 * (values[-1] - values[0]) + 8.0 * np.finfo(np.float64).eps * np.abs(values).max()
+            if np.abs(values[0] + factor * (points - points[0]) - values).max() <= rounding:
                 found[s] = factor
         return read_only(found)
 
@@ -395,6 +406,7 @@ def _unnamed_bits(p: int) -> Variables:
 
 def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> tuple[str, tuple[float, ...] | None]:
     """Return the kind and the scores of a variable, given its number of categories and what was said about it."""
+    _check_kind(kind)
     if n_categories == 2:
         points = _BIT_SCORES if scores is None else _floats(scores)
         return ("binary" if points == _BIT_SCORES else "ordinal"), points
@@ -413,10 +425,14 @@ def _floats(scores: Sequence[float]) -> tuple[float, ...]:
         raise ArgumentError("scores", "must be numbers", scores) from None
 
 
-def check_variable(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
-    """Refuse a variable whose kind, categories and scores do not fit together."""
+def _check_kind(kind: str) -> None:
     if kind not in KINDS:
         raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
+
+
+def check_variable(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
+    """Refuse a variable whose kind, categories and scores do not fit together."""
+    _check_kind(kind)
     if not 2 <= n_categories <= MAX_CATEGORIES:
         raise DataError(f"column {called} must have 2 to {MAX_CATEGORIES} categories; got {n_categories}.")
     if kind == "binary" and (n_categories != 2 or scores != _BIT_SCORES):
@@ -433,18 +449,3 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
     ):
         rule = f"must be one finite number for each of the {n_categories} categories of column {called}, all different"
         raise ArgumentError("scores", rule, scores)
-
-
-def find_covariates(columns: Sequence[int | str] | str, labels: Sequence[Hashable]) -> set[int]:
-    """Return the numbers of covariates, which are given by name or number."""
-    chosen = set()
-    for given in [columns] if isinstance(columns, str) else columns:
-        if isinstance(given, str) and given in labels:
-            chosen.add(labels.index(given))
-        elif isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < len(labels):
-            chosen.add(int(given))
-        else:
-            raise ArgumentError("covariates", "must be names or numbers of columns", given)
-    if len(chosen) == len(labels):
-        raise ArgumentError("covariates", "must leave a column that is modeled", columns)
-    return chosen

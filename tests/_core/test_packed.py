@@ -62,7 +62,7 @@ WIDE = """
 import numpy as np
 from isinglass import ising_path
 
-for seed in range(16):
+for seed in range({}):
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(60, 4)) @ rng.normal(scale=2, size=(4, 220))
     X = (rng.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(np.uint8)
@@ -71,5 +71,6 @@ for seed in range(16):
 """
 
 
-def test_products_stay_within_their_memory():
-    assert run_with_kernels(INSTRUCTION_SETS[-1], WIDE) == ""
+@pytest.mark.parametrize("seeds", ["6", pytest.param("6, 16", marks=pytest.mark.long)])
+def test_products_stay_within_their_memory(seeds):
+    assert run_with_kernels(INSTRUCTION_SETS[-1], WIDE.format(seeds)) == ""

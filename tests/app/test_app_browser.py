@@ -8,6 +8,8 @@ import threading
 import urllib.error
 import urllib.request
 import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -54,9 +56,9 @@ def visit(tabs, server):
         return page
 
     yield open_tab
-    with server.session.jobs.changed:
-        server.session.jobs.stop()
-        server.session.results = {}
+    with server.session.changes:
+        server.session.queue.clear()
+        server.session.shown.results = {}
     pages = tabs.leave()
     assert [trouble for page in pages for trouble in page.trouble] == []
     assert [url for page in pages for url in page.requests if not url.startswith((server.address, "data:"))] == []
@@ -143,10 +145,10 @@ def test_missing_answers_of_two_values_may_be_zeros_and_numbers_keep_their_digit
     rows = [[("", "yes", "no")[k % 3], ("yes", "no")[k % 2], 1234567.25 + k] for k in range(20)]
     page = visit()
     give(page, write_csv(tmp_path / "zeros.csv", ["ann", "bob", "size"], rows))
-    assert "read them as 0" in page.locator("#treatment option").all_inner_texts()
+    assert "read them as 0" in page.locator("#missing option").all_inner_texts()
     assert "1234567.25 … 1234586.25" in page.locator("#rows tr").nth(2).inner_text()
     assert ", from 20 rows." in page.inner_text("#chosen")
-    page.select_option("#treatment", "drop")
+    page.select_option("#missing", "drop")
     assert ", from those of 20 rows that have no missing cell." in page.inner_text("#chosen")
     page.uncheck("#use-0")  # the only column with missing cells
     assert ", from 20 rows." in page.inner_text("#chosen")
@@ -159,10 +161,10 @@ def test_warnings_of_every_job_are_shown(visit, tmp_path):
     named = [[*row, "xy"[k % 2]] for k, row in enumerate(rows.tolist())]
     page = visit()
     give(page, write_csv(tmp_path / "constant.csv", ["ann", "bob", "cyd", "group"], named))
-    page.select_option("#group-column", "3")
+    page.select_option("#groups", "3")
     fit(page)
-    page.fill("#resamples", "3")
-    page.press("#resamples", "Enter")
+    page.fill("#permutations", "3")
+    page.press("#permutations", "Enter")
     page.click("#run-compare")
     told = page.locator("[data-warnings=compare] li")
     told.first.wait_for()
@@ -180,20 +182,22 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
     page.wait_for_selector("#value-3-99[aria-pressed=true]")
     page.wait_for_function("() => !document.querySelector('#rows').textContent.includes('99 missing?')")
     assert page.evaluate("() => document.activeElement.id") == "value-3-99"  # the keyboard stays where it was
-    page.select_option("#group-column", "4")
+    page.select_option("#groups", "4")
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--drop sex')")
     assert "--na open=99" in page.inner_text("#fit pre")
     assert "--missing impute" in page.inner_text("#fit pre")
-    assert page.locator("#treatment option").all_inner_texts() == ["impute them", "leave out their rows"]
+    assert page.locator("#missing option").all_inner_texts() == ["impute them", "leave out their rows"]
     page.select_option("#kind-0", "nominal")
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--nominal calm')")
     page.select_option("#kind-0", "ordinal")
     page.wait_for_function("() => !document.querySelector('#fit pre').textContent.includes('--nominal')")
     fit(page)
     assert "Imputed" in page.inner_text("#facts")
-    page.fill("#resamples", "6")
-    page.press("#resamples", "Enter")
-    page.wait_for_function("() => document.querySelector('#more pre').textContent.includes('--resamples 6')")
+    for name, number in (("resamples", "6"), ("permutations", "7")):
+        page.fill(f"#{name}", number)
+        page.press(f"#{name}", "Enter")
+    page.wait_for_function("() => document.querySelector('#text-compare').textContent.includes('--resamples 7')")
+    assert "--resamples 6" in page.inner_text("#text-bootstrap")
     page.click("#run-compare")
     page.click("#run-bootstrap")
     page.wait_for_selector("[data-files=compare] a.button")
@@ -310,11 +314,87 @@ def test_the_file_that_was_chosen_last_is_opened(visit, tabs, votes):
     tabs.context.route("**/upload/slow.csv", lambda route: kept.append(route), times=1)
     page.set_input_files("#file", {"name": "slow.csv", "mimeType": "text/plain", "buffer": votes.read_bytes()})
     page.wait_for_function("() => document.getElementById('busy').textContent.startsWith('Sending')")
+    page.evaluate("show")  # as happens every second
+    assert page.inner_text("#busy").startswith("Sending")
     give(page, votes, "fast.csv")
+    page.wait_for_function("() => document.getElementById('busy').textContent === ''")
     kept[0].continue_()
     page.uncheck("#use-0")  # what comes after works
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('fast.csv --drop ann')")
     assert page.is_hidden("#problem")
+
+
+def refuse_first_question(page):
+    """Answer no to the first question of a page and yes to all others, and keep them in ``asked``."""
+    page.evaluate("() => { globalThis.asked = []; globalThis.confirm = (text) => asked.push(text) > 1; }")
+
+
+def test_results_are_not_replaced_without_a_question(visit, votes):
+    page = visit()
+    give(page, votes, "asked.csv")
+    fit(page)
+    refuse_first_question(page)
+    page.click("#examples button >> nth=0")
+    said = "Opening mood.csv discards the results of asked.csv and stops its jobs. Open it?"
+    assert page.evaluate("() => [asked, sending]") == [[said], None]
+    assert page.is_visible("#network")
+    page.click("#examples button >> nth=0")
+    page.wait_for_function("() => state.file === 'mood.csv'")
+    assert page.is_hidden("#network")
+
+
+def test_a_fit_that_discards_results_asks_and_one_that_changes_nothing_is_not_offered(visit, votes):
+    page = visit()
+    give(page, votes, "discards.csv")
+    fit(page)
+    page.click("#run-figure")
+    page.wait_for_selector("#drawn a")
+    page.wait_for_selector("#run-fit:disabled")
+    assert page.inner_text("#chosen").endswith("It is fitted.")
+    refuse_first_question(page)
+    page.uncheck("#use-4")
+    page.click("#run-fit")
+    said = "A new fit discards what was made from the one before: Figure: nodes and edges. Start it?"
+    assert page.evaluate("() => [asked, state.jobs.some(isOpen)]") == [[said], False]
+    page.click("#run-fit")
+    page.wait_for_selector("#drawn a", state="detached")
+    page.wait_for_selector("#stale", state="hidden")
+
+
+def test_a_long_value_is_cut_on_the_page_alone(visit, tmp_path):
+    answer = "I would rather not say " * 10
+    rows = [[k % 2, k % 3 % 2, ("x", "y", answer.strip())[k % 3]] for k in range(60)]
+    page = visit()
+    give(page, write_csv(tmp_path / "long.csv", ["ann", "bob", "cyd"], rows))
+    button = page.locator("#rows button", has_text="I would rather")
+    assert len(button.inner_text()) == 100
+    button.click()
+    page.wait_for_function("() => document.querySelectorAll('#rows tr')[2].textContent.includes('33.3 %')")
+
+
+def test_a_constant_column_is_not_one_of_two_values(visit, tmp_path):
+    page = visit()
+    give(page, write_csv(tmp_path / "one.csv", ["ann", "bob", "cyd"], [[k % 2, k % 3 % 2, "x"] for k in range(60)]))
+    row = page.locator("#rows tr").nth(2).inner_text()
+    assert "one value" in row
+    assert "the same in all rows" in row
+    assert "(two values: 2, one value: 1)" in page.inner_text("#chosen")
+
+
+def test_an_alert_is_said_once(visit, votes):
+    page = visit()
+    give(page, votes, "alert.csv")
+    page.wait_for_function("() => !document.querySelector('#busy').textContent")
+    page.evaluate(
+        """() => {
+          const job = { kind: "fit", key: "fit", sources: [], count: 0, total: null, left: null, error: "why" };
+          state.jobs = [{ ...job, number: -1, state: "failed" }, { ...job, number: -2, state: "running", seconds: 1 }];
+          show();
+          globalThis.alert_shown = document.querySelector(".job[role=alert]");
+        }"""
+    )
+    page.wait_for_selector(".job:has-text('3 s so far')")
+    assert page.evaluate("() => alert_shown.isConnected")
 
 
 def test_a_double_click_does_what_one_does(visit, votes):
@@ -327,22 +407,20 @@ def test_a_double_click_does_what_one_does(visit, votes):
     assert page.is_hidden("#problem")
 
 
-def test_a_choice_while_columns_move_is_not_made_about_another_column(visit, tmp_path):
+def test_the_first_column_is_a_variable_on_request(visit, tmp_path):
     rows = [[f"p{k}", k % 2, k % 3, k % 5] for k in range(60)]
     page = visit()
     give(page, write_csv(tmp_path / "moving.csv", ["person", "ann", "bob", "cyd"], rows))
+    fit(page)
+    refuse_first_question(page)
+    page.click("#row-names")
+    page.wait_for_function("() => asked.length === 1 && document.getElementById('row-names').checked")
     page.fill("#find", "bob")
-    page.evaluate(
-        """() => {
-          document.getElementById("row-names").click();
-          document.getElementById("use-1").focus(); // bob is at place 1 until the columns move
-        }"""
-    )
-    page.keyboard.press("Space")
-    page.wait_for_function("() => state.table.columns[0].name === 'person' && !state.is_moving")
+    page.click("#row-names")
+    page.wait_for_function("() => state.table.columns[0].name === 'person'")
+    assert page.evaluate("() => [asked.length, state.results]") == [2, {}]
+    assert not page.is_checked("#row-names")
     assert page.locator("#rows tr").count() == 4  # all are listed again
-    assert page.is_checked("#use-1")
-    assert page.is_checked("#use-2")
     page.uncheck("#use-2")
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.match(/--drop .*bob/)")
 
@@ -394,14 +472,65 @@ def test_a_network_stays_while_another_is_fitted(visit, votes):
     assert page.evaluate("() => state.results.fit.made") > shown
 
 
+def test_a_column_without_answers_is_left_out_until_it_has_some(visit, ratings):
+    page = visit()
+    give(page, ratings, "answers.csv")
+    page.fill("#codes", "1, 2, 3, 4, 5")
+    page.press("#codes", "Enter")
+    page.wait_for_function("() => !document.querySelector('#busy').textContent && state.table.columns[0].n_values < 2")
+    page.click("#value-0-6")
+    page.wait_for_selector("#use-0:not(:checked):disabled")
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--drop ann')")
+    assert "3 columns" in page.inner_text("#chosen")
+    page.click("#value-0-6")
+    page.wait_for_selector("#use-0:checked:enabled")
+    assert "4 columns" in page.inner_text("#chosen")
+
+
+def test_codes_of_a_file_with_decimal_commas_are_separated_by_semicolons(visit, tmp_path):
+    rows = [f"{k % 2};{k % 3 % 2};{('1,5', '2,5', '99,5')[k % 3]}" for k in range(60)]
+    file = tmp_path / "comma.csv"
+    file.write_text("\n".join(["ann;bob;cyd", *rows]))
+    page = visit()
+    give(page, file)
+    assert page.get_attribute("#codes", "placeholder") == "such as 99; -1"
+    page.fill("#codes", "99,5; 77")
+    page.press("#codes", "Enter")
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--na 99,5 --na 77')")
+    assert page.input_value("#codes") == "99,5; 77"
+    assert "33.3 %" in page.locator("#rows tr").nth(2).inner_text()
+
+
+def test_a_figure_of_the_bootstrap_is_not_offered_without_one(visit, server, votes):
+    page = visit()
+    give(page, votes, "needs.csv")
+    fit(page)
+    assert page.is_enabled("#run-figure")
+    change_in_another_tab(page, server, {"figure": "stability"}, "byId('figure').value === 'stability'")
+    assert page.is_disabled("#run-figure")
+    assert page.is_visible("#figure-hint")
+
+
+def test_a_number_that_is_none_is_not_replaced_by_another(visit, votes):
+    page = visit()
+    give(page, votes, "number.csv")
+    fit(page)
+    for typed in ("", "0", "1.5", "100001"):
+        page.fill("#permutations", typed)
+        page.press("#permutations", "Tab")
+        page.wait_for_selector("#problem:has-text('permutations must be a whole number from 1 to 100000')")
+        assert page.input_value("#permutations") == "1000"
+        assert page.evaluate("() => [confirmed.permutations, confirmed.resamples]") == [1000, 1000]
+        page.evaluate("() => refuse('')")
+
+
 def test_a_refused_choice_is_taken_back(visit, ratings):
     page = visit()
     give(page, ratings, "refused.csv")
-    page.fill("#codes", "a=b")
     with page.expect_event("console"):  # Chromium says that a request was refused
-        page.press("#codes", "Enter")
+        page.evaluate("() => choose({ codes: { '-1': [' '] } })")
     page.wait_for_selector("#problem", state="visible")
-    page.wait_for_function("() => document.getElementById('codes').value === ''")
+    page.wait_for_function("() => !confirmed.codes[-1] && state.choices === confirmed")
     assert "400" in page.trouble.pop()
 
 
@@ -412,7 +541,7 @@ def test_a_hostile_file_is_text(visit, tmp_path):
     file = write_csv(tmp_path / "evil <script>.csv", HOSTILE, words)
     page = visit()
     page.set_input_files("#file", file)
-    page.wait_for_function("() => document.getElementById('file-name').textContent === 'evil-script.csv'")
+    page.wait_for_function("() => document.getElementById('file-name').textContent === 'evil <script>.csv'")
     page.wait_for_selector("#rows tr")
     assert page.locator("#rows th").all_inner_texts() == HOSTILE
     assert page.locator("#rows b, #rows i, #rows img, #rows script").count() == 0
@@ -421,10 +550,11 @@ def test_a_hostile_file_is_text(visit, tmp_path):
     # A page that is made of a table cannot reach the server, whatever is in it.
     inside = next(found for found in page.frames if "files/" in found.url)
     assert inside.evaluate("() => self.origin") == "null"
+    page.evaluate("() => { globalThis.confirm = () => true; }")
     page.set_input_files("#file", {"name": "bomb.csv", "mimeType": "text/csv", "buffer": b"\0\xff" * 1000})
     page.wait_for_selector("#problem", state="visible")
     assert page.inner_text("#problem")
-    assert page.inner_text("#file-name") == "evil-script.csv"
+    assert page.inner_text("#file-name") == "evil <script>.csv"
     assert page.is_visible("#network")
 
 
@@ -480,12 +610,14 @@ def test_a_wrong_token_opens_nothing(browser, server):
 
 def test_another_page_can_do_nothing(browser, server, tmp_path):
     """A page of another origin in the same browser knows the address, and still neither reads nor changes anything."""
-    before = server.session.jobs.version
-    evil = Server(tmp_path)  # another origin: another port
+    before = server.session.changes.version
+    evil = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=tmp_path))
     threading.Thread(target=evil.serve_forever, args=(0.05,), daemon=True).start()
+    (tmp_path / "evil.txt").touch()
+    address = f"http://127.0.0.1:{evil.server_port}/evil.txt"  # another origin: another port
     context = browser.new_context()
     page = context.new_page()
-    page.goto(evil.address + "app.css")
+    page.goto(address)
     attack = """async (address) => {
       const example = { method: "POST", body: "{}" };
       const json = { ...example, headers: { "Content-Type": "application/json" } };
@@ -494,14 +626,14 @@ def test_another_page_can_do_nothing(browser, server, tmp_path):
       return tries.map((one) => one.status);
     }"""
     assert page.evaluate(attack, server.address) == ["rejected", "rejected"]
-    page.goto(evil.address + "app.css")
+    page.goto(address)
     page.evaluate(
         "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))",
         server.address,
     )
     page.wait_for_timeout(300)
     assert not any(frame.url.startswith(server.address) and frame.locator("#examples").count() for frame in page.frames)
-    assert server.session.jobs.version == before
+    assert server.session.changes.version == before
     context.close()
     evil.shutdown()
     evil.server_close()
@@ -579,7 +711,7 @@ def test_a_screen_reader_hears_names_and_progress(visit, votes):
     page.focus("button:text-is('Stop')")
     page.keyboard.press("Enter")
     page.wait_for_selector("[role=alert]:has-text('Stopped')")
-    assert page.evaluate("() => document.activeElement.id") == "run-fit"  # the button is gone
+    assert page.evaluate("() => document.activeElement.id") == "run-bootstrap"  # the button is gone
     page.click("button:text-is('Close')")
     page.wait_for_selector(".job", state="detached")
 
@@ -623,7 +755,7 @@ def test_a_column_of_groups_is_not_adjusted_for(visit, votes):
     give(page, votes, "roles.csv")
     page.check("#adjust-4")
     page.wait_for_function("() => document.getElementById('chosen').textContent.includes('adjusted for eve')")
-    page.select_option("#group-column", "4")
+    page.select_option("#groups", "4")
     page.wait_for_function("() => document.getElementById('adjust-4').disabled")
     assert "A network of 4 columns" in page.inner_text("#chosen")
     assert "adjusted for" not in page.inner_text("#chosen")

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,18 +18,34 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from isinglass.app import server as app_server
 from isinglass.app import session as app_session
-from isinglass.app.jobs import OPEN, Job, Jobs
+from isinglass.app.jobs import Changes, Job, JobQueue
+from isinglass.app.open_table import OpenTable
+from isinglass.app.recipe import Recipe
 from isinglass.app.server import Server
-from isinglass.app.session import Session, plain_name
 
 
-@pytest.fixture
-def server(tmp_path):
-    with Server(tmp_path) as found:
+@pytest.fixture(scope="module")
+def one_server(tmp_path_factory):
+    """One server for all tests: starting its workers takes longer than most of them."""
+    with Server(tmp_path_factory.mktemp("session")) as found:
         threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True).start()
         yield found
         found.shutdown()
+
+
+@pytest.fixture
+def server(one_server):
+    """The server without a table."""
+    session = one_server.session
+    with session.changes:
+        session.queue.clear()
+        session.inspections.clear()
+        session.shown, session.opening, session.problem = OpenTable(Recipe(""), session.folder / "none"), None, ""
+        for folder in session.folder.iterdir():
+            shutil.rmtree(folder)
+    return one_server
 
 
 class Client:
@@ -60,6 +77,17 @@ class Client:
         answer, _ = self.ask("POST", f"upload/{quote(name, safe='')}", content, **self.own)
         assert answer.status == 200
 
+    def open(self, content, name="a.csv"):
+        """Open a table, and return the state that shows it."""
+        self.upload(name, content)
+        return self.wait(lambda state: state["table"] and state["file"] == name)
+
+    def run(self, kind):
+        """Run a job when the table has been read as chosen, and return the state at its end."""
+        self.wait(lambda state: not state["is_reading"])
+        assert self.post(f"run/{kind}")[0] == 200
+        return self.wait(is_idle)
+
     def state(self):
         return json.loads(self.ask(where="state/0")[1])
 
@@ -71,8 +99,11 @@ class Client:
         return state
 
 
+OPEN = ("waiting", "running")
+
+
 def is_idle(state):
-    return not any(job["state"] in OPEN for job in state["jobs"])
+    return not state["is_reading"] and not any(job["state"] in OPEN for job in state["jobs"])
 
 
 @pytest.fixture
@@ -83,6 +114,12 @@ def client(server):
 @pytest.fixture
 def mood():
     return files("isinglass.app").joinpath("mood.csv").read_bytes()
+
+
+def packed(client):
+    """Return the files of the zip."""
+    with zipfile.ZipFile(io.BytesIO(client.ask(where="all.zip")[1])) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_the_page_forbids_everything_from_elsewhere(client):
@@ -98,7 +135,7 @@ def test_the_page_forbids_everything_from_elsewhere(client):
     assert client.server.server_address[0] == "127.0.0.1"
 
 
-@pytest.mark.parametrize("where", ["", "state", "app.js", "all.zip", "files/mood/edges.csv", "nothing"])
+@pytest.mark.parametrize("where", ["", "state", "client.js", "all.zip", "files/mood/edges.csv", "nothing"])
 def test_nothing_is_handed_out_without_the_token(client, where):
     token = client.server.token
     for wrong in (
@@ -113,11 +150,11 @@ def test_nothing_is_handed_out_without_the_token(client, where):
         assert token.encode() not in content
 
 
-def test_tokens_differ_and_cannot_be_guessed(tmp_path):
+def test_tokens_differ_and_cannot_be_guessed(tmp_path, monkeypatch):
+    monkeypatch.setattr(app_server, "Session", lambda folder: SimpleNamespace(close=lambda: None))
     tokens = set()
-    for k in range(3):
-        (tmp_path / str(k)).mkdir()
-        with Server(tmp_path / str(k)) as found:
+    for _ in range(3):
+        with Server(tmp_path) as found:
             tokens.add(found.token)
     assert len(tokens) == 3
     assert min(map(len, tokens)) >= 32
@@ -179,14 +216,10 @@ def test_an_upload_is_bounded_before_it_is_read(client, monkeypatch):
     assert list(client.server.session.folder.iterdir()) == []
 
 
-def test_an_upload_without_its_end_leaves_nothing(tmp_path):
-    session = Session(tmp_path)
-    try:
-        with pytest.raises(ValueError, match="incomplete"):
-            session.upload("a.csv", io.BytesIO(b"abc"), 10)
-        assert list(tmp_path.iterdir()) == []
-    finally:
-        session.jobs.close()
+def test_an_upload_without_its_end_leaves_nothing(server):
+    with pytest.raises(ValueError, match="incomplete"):
+        server.session.upload("a.csv", io.BytesIO(b"abc"), 10)
+    assert list(server.session.folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -197,21 +230,12 @@ def test_a_name_is_never_a_path(client, name):
     client.upload(name, b"a,b\n0,1\n1,0\n")
     kept = [path for path in client.server.session.folder.rglob("*") if path.is_file()]
     assert len(kept) == 1
-    assert re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)+", kept[0].name)
+    assert re.fullmatch(r"\w[\w-]*(\.\w+)+", kept[0].name)
     assert kept[0].parent.parent == client.server.session.folder
 
 
-def test_a_name_keeps_what_says_the_format():
-    assert plain_name("Data (final).CSV.gz") == "Data-final.CSV.gz"
-    assert plain_name("nltcs.train.csv.gz") == "nltcs.train.csv.gz"
-    assert plain_name("größe.sav") == "größe.sav"
-    assert [plain_name(name) for name in ("../../etc/passwd", "-o.csv", "..")] == ["passwd.txt", "o.csv", "table.txt"]
-    assert len(plain_name("x" * 5000 + ".csv")) <= 90
-
-
 def test_from_a_file_to_files(client, mood):
-    client.upload("mood.csv", mood)
-    state = client.wait(lambda state: state["table"])
+    state = client.open(mood, "My mood (2020).csv")
     assert "--weights weight" in state["steps"]["fit"]["command"]  # as `isinglass info` proposes
     assert state["table"]["n_rows"] == 500
     columns = {column["name"]: column for column in state["table"]["columns"]}
@@ -223,20 +247,22 @@ def test_from_a_file_to_files(client, mood):
     assert "--weights weight" in client.state()["steps"]["fit"]["command"]
     assert client.post("run/bootstrap")[0] == 400  # nothing is fitted yet
     assert client.post("run/fit")[0] == 200
-    assert client.post("run/fit")[0] == 200  # as after a double click
-    assert [job["kind"] for job in client.state()["jobs"] if job["state"] in OPEN] == ["fit"]
-    state = client.wait(lambda state: "fit" in state["results"])
+    state = client.run("fit")  # as after a double click
+    assert [(job["kind"], job["number"]) for job in state["jobs"]] == [("fit", state["results"]["fit"]["made"])]
     assert "Certificate" in dict(state["results"]["fit"]["facts"])
-    for name in ("mood/edges.csv", "mood/nodes.csv", "mood/model.npz", "mood.html"):
+    for name in ("My-mood-2020/edges.csv", "My-mood-2020/nodes.csv", "My-mood-2020/model.npz", "My-mood-2020.html"):
         answer, content = client.ask(where=f"files/{name}")
         assert (answer.status, len(content) > 100) == (200, True)
         assert "sandbox" in answer.headers["Content-Security-Policy"]
         assert "allow-same-origin" not in answer.headers["Content-Security-Policy"]
-    for name in ("mood.csv", "../mood.csv", "mood/../mood.csv", "mood/..%2fmood.csv", "/etc/passwd", "mood", ""):
-        assert client.ask(where=f"files/{name}")[0].status == 404
-    with zipfile.ZipFile(io.BytesIO(client.ask(where="all.zip")[1])) as archive:
-        assert {"mood/edges.csv", "mood.html", "commands.sh", "analysis.py"} <= set(archive.namelist())
-        assert archive.read("mood/edges.csv") == client.ask(where="files/mood/edges.csv")[1]
+    own = "My-mood-2020"
+    for name in ("My mood (2020).csv", f"../{own}.csv", f"{own}/../x.csv", f"{own}/..%2fx.csv", "/etc/passwd", own, ""):
+        assert client.ask(where=f"files/{quote(name, safe='/%')}")[0].status == 404
+    found = packed(client)
+    assert {f"{own}/edges.csv", f"{own}.html", "commands.sh", "analysis.py"} <= found.keys()
+    assert found[f"{own}/edges.csv"] == client.ask(where=f"files/{own}/edges.csv")[1]
+    assert found["commands.sh"].startswith(b"isinglass fit 'My mood (2020).csv' ")
+    assert b"read_table('My mood (2020).csv'" in found["analysis.py"].replace(b"\n    ", b"")
     client.choose({**choices, "left_out": [1]})
     assert client.state()["stale"]
     assert client.post("run/bootstrap")[0] == 400  # of another table than the fit
@@ -244,114 +270,190 @@ def test_from_a_file_to_files(client, mood):
     assert not client.state()["stale"]
 
 
-def test_a_choice_that_cannot_be_read_is_undone(client):
-    client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
-    state = client.wait(lambda state: state["table"])
-    assert client.choose({"kinds": {"0": "continuous"}}) == 200
+@pytest.fixture
+def ratings(client):
+    """A session with a table of words, ratings and two values."""
+    client.open(b"a,b,c\n" + b"x,1,0\ny,2,1\nz,9,1\nx,1,1\n" * 20)
+    return client.server.session
+
+
+def test_a_choice_that_cannot_be_read_is_undone(client, ratings):
+    assert client.choose({"kinds": {"0": "continuous"}, "left_out": [2], "missing": "drop"}) == 200
     state = client.wait(lambda state: state["problem"])
+    assert state["problem"].startswith("The last choice of a kind or a code was undone; other choices are kept. a.csv:")
     assert "'a'" in state["problem"]
-    assert state["choices"]["kinds"] == {}
+    choices = state["choices"]
+    assert (choices["kinds"], choices["left_out"], choices["missing"]) == ({}, [2], "drop")
+    client.choose({"left_out": []})
+    assert client.state()["problem"] == ""
     assert client.choose({"kinds": {"0": "nominal"}}) == 200
     state = client.wait(is_idle)
     assert (state["choices"]["kinds"], state["problem"]) == ({"0": "nominal"}, "")
 
 
-def test_other_choices_outlive_one_that_is_refused(client):
-    """Of kinds that were chosen one after the other, before the first was refused, and with another choice."""
-    client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
-    client.wait(lambda state: state["table"])
-    with client.server.session.jobs.changed:  # the table is not read before all is chosen
-        for changes in (
-            {"kinds": {"0": "continuous"}, "left_out": [2]},
-            {"kinds": {"1": "nominal"}},
-            {"codes": {"0": ["z"]}, "missing": "drop"},
-        ):
-            client.server.session.choose(changes)
+def test_choices_are_added_to_those_for_which_the_table_is_read(client, ratings):
+    with ratings.changes:  # the table is not inspected before all is chosen
+        ratings.choose({"codes": {"1": ["9"]}})
+        with pytest.raises(ValueError, match="Wait until the table has been read"):
+            ratings.run("fit")
+        ratings.choose({"kinds": {"0": "nominal"}})
+        ratings.choose({"left_out": [2]})
     state = client.wait(is_idle)
-    assert state["problem"].startswith("The kind of “a” was not changed; other choices are kept. a.csv: column 'a'")
-    choices = state["choices"]
-    assert (choices["kinds"], choices["codes"]) == ({"1": "nominal"}, {"0": ["z"]})
-    assert (choices["left_out"], choices["missing"]) == ([2], "drop")
-    assert [column["kind"] for column in state["table"]["columns"]] == ["binary", "nominal", "binary"]
+    assert [column["kind"] for column in state["table"]["columns"]] == ["nominal", "binary", "binary"]
+    assert [state["choices"][name] for name in ("codes", "kinds", "left_out")] == [{"1": ["9"]}, {"0": "nominal"}, [2]]
+    state = client.run("fit")
+    assert not state["stale"]
+    command = "isinglass fit a.csv --nominal a --na b=9 --drop c --encode auto --missing impute -o a\n"
+    assert ratings.shown.results["fit"].recipe.command_text("fit").startswith(command)
+
+
+@pytest.mark.parametrize("kind", ["nominal", "continuous"])  # which can, and cannot be read
+def test_a_choice_that_is_taken_back_while_it_is_inspected_changes_nothing(client, ratings, kind):
+    before = client.state()
+    with ratings.changes:
+        ratings.choose({"kinds": {"0": kind}})
+        assert client.server.session.shown.inspection is not None
+        ratings.choose({"kinds": {"0": None}})
+    state = client.wait(is_idle)
+    assert {name: state[name] for name in ("table", "choices", "problem", "steps")} == {
+        name: before[name] for name in ("table", "choices", "problem", "steps")
+    }
+
+
+def test_what_was_made_from_a_result_goes_with_it(client, ratings, monkeypatch):
+    client.choose({"ending": "svg", "resamples": 5, "figure": "bootstrap"})
+    client.run("fit")
+    assert client.post("run/figure") == (400, {"error": "Run the bootstrap first."})
+    client.run("bootstrap")
+    for figure in ("network", "bootstrap"):
+        client.choose({"figure": figure})
+        client.run("figure")
+    results, before = client.state()["results"], packed(client)
+    assert [*results] == ["fit", "bootstrap", "network.svg", "bootstrap.svg"]
+    assert client.run("fit")["results"] == results  # of the same choices
+
+    def stop_in_report(job, news):
+        update(job, news)
+        if job.text == "report":
+            with ratings.changes:
+                ratings.queue.stop(job)
+
+    update = ratings.queue._update
+    client.choose({"resamples": 8})
+    with monkeypatch.context() as patched:
+        patched.setattr(ratings.queue, "_update", stop_in_report)
+        state = client.run("bootstrap")
+    assert [(job["kind"], job["state"]) for job in state["jobs"]] == [("bootstrap", "stopped")]
+    assert packed(client) == before
+
+    with ratings.changes:  # before it has ended, a figure would be of the one before
+        ratings.run("bootstrap")
+        with pytest.raises(ValueError, match="Run the bootstrap first"):
+            ratings.run("figure")
+    state = client.wait(is_idle)
+    assert [*state["results"]] == ["fit", "network.svg", "bootstrap"]
+    after = packed(client)
+    assert before.keys() - after.keys() == {"a-figures/bootstrap.svg"}
+    assert after["a.html"] != before["a.html"]
+    assert after["a-figures/network.svg"] == before["a-figures/network.svg"]
+    assert after["commands.sh"].count(b"--resamples 8") == 1
+    assert b"--resamples 5" not in after["commands.sh"]
+    client.choose({"left_out": [0]})
+    assert [*client.run("fit")["results"]] == ["fit"]
+    assert client.post("run/figure") == (400, {"error": "Run the bootstrap first."})
+
+
+def test_a_comparison_of_other_groups_is_stale(client):
+    rows = "".join(f"{k % 2},{k * k % 3 % 2},{'xy'[k % 2]},{'uv'[k // 2 % 2]}\n" for k in range(60))
+    client.open(b"a,b,sex,land\n" + rows.encode())
+    client.choose({"left_out": [2, 3], "groups": 2, "permutations": 3})
+    client.run("fit")
+    client.run("compare")
+    for groups, stale in ((2, False), (3, True), (None, True), (2, False)):
+        client.choose({"groups": groups})
+        state = client.state()
+        assert (state["stale"], state["results"]["compare"]["stale"]) == (False, stale)
+
+
+@pytest.mark.parametrize("code", ["a=b", "=", "no answer, because " + 20 * "really, " + "none", "a\nb"])
+def test_any_value_can_be_a_code_for_missing_answers(client, code):
+    quoted = '"' + code + '"'
+    client.upload("a.csv", ("a,b,c\n" + f"1,0,{quoted}\n0,1,x\n1,1,y\n" * 20).encode())
+    column = client.wait(lambda state: state["table"])["table"]["columns"][2]
+    assert code in column["values"]
+    for place in ("2", "-1"):
+        assert client.choose({"codes": {"2": None, "-1": None, place: [code]}}) == 200
+        state = client.wait(is_idle)
+        assert state["problem"] == ""
+        assert state["table"]["columns"][2]["missing"] == pytest.approx(1 / 3)
+
+
+def test_columns_of_the_same_name_are_not_to_be_unticked_before_they_are_shown(client):
+    client.upload("a.csv", b"a,b,a\n" + b"1,0,1\n0,1,1\n" * 20)
+    problem = client.wait(lambda state: state["problem"])["problem"]
+    assert "Rename one, leave one out with drop=[2] in Python, or pass header=False in Python." in problem
+
+
+def test_a_full_disk_is_an_answer(client, monkeypatch):
+    from pathlib import Path
+
+    def fail(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    answer, content = client.ask("POST", "upload/a.csv", b"a,b\n0,1\n", **client.own)
+    assert (answer.status, b"No space left on device" in content) == (500, True)
+    assert list(client.server.session.folder.iterdir()) == []
 
 
 def test_a_column_whose_kind_is_refused_is_left_out_again(client):
     rows = "".join(f"{k % 2},{k % 3 % 2},word{k}\n" for k in range(60))
     client.upload("a.csv", b"a,b,text\n" + rows.encode())
-    assert client.wait(lambda state: state["table"])["choices"]["left_out"] == [2]
-    assert client.choose({"kinds": {"2": "continuous"}, "left_out": []}) == 200
+    before = client.wait(lambda state: state["table"])["steps"]["fit"]
+    assert "--drop text" in before["command"]
+    assert client.choose({"kinds": {"2": "continuous"}}) == 200
     state = client.wait(lambda state: state["problem"])
-    assert (state["choices"]["kinds"], state["choices"]["left_out"]) == ({}, [2])
+    assert (state["choices"]["kinds"], state["steps"]["fit"]) == ({}, before)
 
 
 def test_a_choice_about_columns_that_have_moved_is_refused(client):
     rows = "".join(f"p{k},{k % 2},{k % 3},{k % 5}\n" for k in range(60))
-    client.upload("a.csv", b"person,a,b,c\n" + rows.encode())
-    before = client.wait(lambda state: state["table"])
+    before = client.open(b"person,a,b,c\n" + rows.encode())
     assert before["table"]["columns"][0]["name"] == "a"
-    assert client.choose({"row_names": False}) == 200
-    client.wait(lambda state: state["table"]["columns"][0]["name"] == "person")
+    assert client.post("again/variable")[0] == 200
+    state = client.wait(lambda state: state["table"]["columns"][0]["name"] == "person")
+    assert (state["file"], state["row_names"]) == ("a.csv", False)
     status, answer = client.post(f"choose/{before['layout']}", {"kinds": {"1": "nominal"}})  # b, which was at place 1
     assert (status, answer["error"]) == (400, "The columns have changed meanwhile. Choose again.")
     assert client.state()["choices"]["kinds"] == {}
+    client.post("again/names")
+    assert client.wait(lambda state: state["row_names"])["table"] == before["table"]
 
 
-def test_of_two_uploads_the_one_that_was_chosen_last_is_shown(client):
-    slow = http.client.HTTPConnection("127.0.0.1", client.server.server_port, timeout=60)
-    slow.putrequest("POST", client.address.path + "upload/first.csv")
-    for name, value in {**client.own, "Content-Length": "12"}.items():
-        slow.putheader(name, value)
-    slow.endheaders(b"a,b\n")
-    session = client.server.session
-    while not session._openings:  # until its request has begun
-        time.sleep(0.01)
-    client.upload("second.csv", b"a,b\n0,1\n1,0\n")
-    slow.send(b"0,1\n1,0\n")
-    answer = slow.getresponse()
-    assert (answer.status, b"first.csv" in answer.read()) == (400, True)
-    assert client.wait(lambda state: state["table"])["file"] == "second.csv"
-    assert [path.name for path in session.folder.rglob("*.csv")] == ["second.csv"]
-
-
-def test_results_stay_until_a_new_fit_has_ended(client, mood):
-    client.upload("mood.csv", mood)
-    client.wait(lambda state: state["table"])
-    client.choose({"left_out": [0], "missing": "drop"})
-    client.post("run/fit")
-    first = client.wait(lambda state: "fit" in state["results"])["results"]["fit"]["made"]
-    edges = client.ask(where="files/mood/edges.csv")[1]
-    client.choose({"left_out": [0, 1]})
-    with client.server.session.jobs.changed:
-        client.server.session.run("fit")
-        number = client.server.session.jobs.jobs[-1].number
-        client.server.session.jobs.stop(number)
+def test_results_stay_until_a_new_fit_has_ended(client, ratings):
+    client.choose({"left_out": [0]})
+    first = client.run("fit")["results"]["fit"]["made"]
+    edges = client.ask(where="files/a/edges.csv")[1]
+    client.choose({"left_out": [1]})
+    with ratings.changes:
+        ratings.run("fit")
+        ratings.stop(ratings.queue.jobs[-1].number)
     state = client.wait(is_idle)
     assert (state["results"]["fit"]["made"], state["stale"]) == (first, True)
-    client.choose({"left_out": list(range(10))})  # one column: no network
-    client.post("run/fit")
-    state = client.wait(lambda state: any(job["state"] == "failed" for job in state["jobs"]))
+    client.choose({"left_out": [0, 1]})  # one column: no network
+    state = client.run("fit")
+    assert [job["state"] for job in state["jobs"]] == ["failed"]
     assert state["results"]["fit"]["made"] == first
-    assert client.ask(where="files/mood/edges.csv")[1] == edges
-    client.choose({"left_out": [0]})
-    with client.server.session.jobs.changed:  # before the fit has ended
-        client.server.session.run("fit")
+    assert client.ask(where="files/a/edges.csv")[1] == edges
+    client.choose({"left_out": [2]})
+    with ratings.changes:  # before the fit has ended
+        ratings.run("fit")
         with pytest.raises(ValueError, match="Fit the network first"):  # the figure would be of the network before
-            client.server.session.run("figure")
+            ratings.run("figure")
     state = client.wait(lambda state: state["results"]["fit"]["made"] != first)
     assert not state["stale"]
-    assert client.ask(where="files/mood/edges.csv")[1] == edges  # of the same choices
-    assert len(list(client.server.session.folder.rglob("edges.csv"))) == 1
-
-
-def test_choices_are_added_to_those_for_which_the_table_is_read(client):
-    client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
-    client.wait(lambda state: state["table"])
-    for changes in ({"codes": {"1": ["3"]}}, {"codes": {"1": ["3"], "0": ["z"]}}, {"left_out": [2]}):
-        assert client.choose(changes) == 200
-    assert client.state()["choices"]["codes"] == {"0": ["z"], "1": ["3"]}  # read or not
-    assert client.post("run/fit")[0] == 200
-    state = client.wait(lambda state: "fit" in state["results"])
-    assert (state["stale"], state["choices"]["left_out"]) == (False, [2])
+    assert client.ask(where="files/a/edges.csv")[1] != edges
+    assert len(list(ratings.folder.rglob("edges.csv"))) == 1
 
 
 def test_a_file_that_is_no_table_says_why(client):
@@ -362,18 +464,16 @@ def test_a_file_that_is_no_table_says_why(client):
     assert client.post("run/fit")[0] == 400
 
 
-def test_a_wrong_file_loses_no_result_and_stops_no_job(client, mood):
-    client.upload("mood.csv", mood)
-    client.wait(lambda state: state["table"])
-    client.choose({"left_out": [0], "missing": "drop", "resamples": 5000})
-    client.post("run/fit")
-    before = client.wait(lambda state: "fit" in state["results"])
-    edges = client.ask(where="files/mood/edges.csv")[1]
+def test_a_table_is_read_and_another_refused_while_a_bootstrap_runs(client, ratings):
+    client.choose({"missing": "drop", "resamples": 50_000})
+    client.run("fit")
     client.upload("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\r")  # nothing runs
     client.wait(lambda state: state["problem"])
     client.post("run/bootstrap")
-    state = client.wait(lambda state: any(job["count"] for job in state["jobs"] if job["kind"] == "bootstrap"))
-    assert state["problem"] == ""
+    client.wait(lambda state: any(job["count"] for job in state["jobs"] if job["kind"] == "bootstrap"))
+    client.choose({"codes": {"1": ["9"]}})
+    before = client.wait(lambda state: state["table"]["columns"][1]["kind"] == "binary")
+    assert before["stale"]
     client.upload("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\r")
     state = client.wait(lambda state: state["problem"])
     assert state["problem"].startswith("photo.png: ")
@@ -381,12 +481,11 @@ def test_a_wrong_file_loses_no_result_and_stops_no_job(client, mood):
     assert {name: state[name] for name in ("file", "table", "choices", "results")} == {
         name: before[name] for name in ("file", "table", "choices", "results")
     }
-    assert client.ask(where="files/mood/edges.csv")[1] == edges
-    assert list(client.server.session.folder.rglob("photo.png")) == []
-    client.upload("other.csv", b"a,b\n0,1\n1,0\n")  # a table does not wait for the bootstrap
-    state = client.wait(lambda state: state["file"] == "other.csv")
+    assert client.ask(where="files/a/edges.csv")[0].status == 200
+    assert list(ratings.folder.rglob("photo.png")) == []
+    state = client.open(b"a,b\n0,1\n1,0\n", "other.csv")  # a table does not wait for the bootstrap
     assert (state["results"], state["jobs"], state["problem"]) == ({}, [], "")
-    assert len(list(client.server.session.folder.iterdir())) == 1
+    assert len(list(ratings.folder.iterdir())) == 1
 
 
 class Recorder:
@@ -394,13 +493,13 @@ class Recorder:
 
     def __init__(self):
         self.ended = []
-        self.jobs = Jobs(self.ended.append)
-        self.changed = self.jobs.changed
+        self.changed = Changes()
+        self.jobs = JobQueue(self.changed, self.ended.append)
 
     def add(self, commands, folder):
-        job = Job("fit", SimpleNamespace(commands=lambda kind: commands), folder)
+        job = Job("fit", SimpleNamespace(commands=lambda kind: commands, key=lambda kind: kind), folder)
         with self.changed:
-            self.jobs.add(job)
+            self.jobs.start(job)
         return job
 
     def wait(self, done, seconds=60):
@@ -408,11 +507,17 @@ class Recorder:
             assert self.changed.wait_for(done, seconds)
 
 
-@pytest.fixture
-def recorder():
+@pytest.fixture(scope="module")
+def one_recorder():
     found = Recorder()
     yield found
     found.jobs.close()
+
+
+@pytest.fixture
+def recorder(one_recorder):
+    one_recorder.ended.clear()
+    return one_recorder
 
 
 def test_one_job_at_a_time_and_a_stop_is_at_once(recorder, tmp_path, mood):
@@ -425,9 +530,9 @@ def test_one_job_at_a_time_and_a_stop_is_at_once(recorder, tmp_path, mood):
     assert long.left > 0
     assert (short.state, late.state) == ("waiting", "waiting")
     with recorder.changed:
-        recorder.jobs.stop(late.number)
+        recorder.jobs.stop(late)
         before = time.monotonic()
-        recorder.jobs.stop(long.number)
+        recorder.jobs.stop(long)
     recorder.wait(lambda: short.state == "done")
     assert (long.state, late.state, short.error) == ("stopped", "stopped", "")
     assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".")) == ["mood.csv", "net"]
@@ -448,24 +553,17 @@ def test_a_worker_that_dies_fails_its_job_and_not_the_next(recorder, tmp_path, m
 
 
 def test_a_failure_is_shown_until_the_job_is_tried_again(client):
-    client.upload("a.csv", b"a,b,c\n" + b"0,1,x\n1,0,y\n1,1,\n" * 20)
-    client.wait(lambda state: state["table"])
+    client.open(b"a,b,c\n" + b"0,1,x\n1,0,y\n1,1,y\n" * 20 + b"1,1,z\n")
     client.choose({"groups": 2})
-    client.post("run/fit")
-    client.wait(lambda state: "fit" in state["results"])
-    client.post("run/compare")  # groups are missing in some rows
-    client.wait(lambda state: any(job["state"] == "failed" for job in state["jobs"]))
+    client.run("fit")
+    client.run("compare")  # one group has a single row
     client.choose({"figure": "centrality", "ending": "svg"})
-    client.post("run/figure")
-    state = client.wait(lambda state: "centrality.svg" in state["results"])
+    state = client.run("figure")
     assert [(job["kind"], job["state"]) for job in state["jobs"]] == [("compare", "failed"), ("figure", "done")]
-    assert "“Groups to compare” must" in state["jobs"][0]["error"]
-    assert "“Missing cells: leave out their rows”" in state["jobs"][0]["error"]
-    client.choose({"missing": "drop"})
-    client.post("run/fit")
-    client.wait(is_idle)
-    client.post("run/compare")
-    state = client.wait(is_idle)
+    assert "“Groups to compare” must have at least two rows each; got one row in 'z'" in state["jobs"][0]["error"]
+    client.choose({"groups": 1, "permutations": 3})
+    client.run("fit")
+    state = client.run("compare")
     assert [(job["kind"], job["state"]) for job in state["jobs"]] == [("compare", "done")]
 
 
@@ -509,3 +607,11 @@ def test_a_port_that_is_taken_is_an_error(server):
     from commands import error_line, run
 
     assert "--port" in error_line(run("app", "--no-browser", "--port", server.server_port, code=2))
+
+
+def test_a_table_above_the_limit_is_an_error_of_usage(tmp_path, monkeypatch):
+    from commands import error_line, run
+
+    monkeypatch.setattr(app_session, "MOST_BYTES", 10)
+    (tmp_path / "a.csv").write_text("a,b\n0,1\n1,0\n")
+    assert "Use the command line" in error_line(run("app", "--no-browser", tmp_path / "a.csv", code=2))

@@ -157,7 +157,7 @@ def test_limit(table, monkeypatch):
 
 
 def test_every_command(table, tmp_path):
-    """As a user would type them: one that needs a table, one that draws, and all others in this process."""
+    """One that draws as a user would type it, and all others in this process."""
     net, model = tmp_path / "net", tmp_path / "net" / "model.npz"
     of_the_table = {
         "info": [table],
@@ -174,10 +174,11 @@ def test_every_command(table, tmp_path):
     }
     covered = {}
     for name, words in (of_the_table | of_the_model).items():
-        covered[name] = (run_process if name in ("fit", "plot") else run)(name, *words)
+        covered[name] = (run_process if name == "plot" else run)(name, *words)
     assert COMMANDS.keys() - covered.keys() == {"demo", "app"}  # test_demo.py, tests/app
     assert "300, " in covered["info"].stdout
-    assert {file.name for file in net.iterdir()} == {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
+    written = {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "methods.txt", "run.json"}
+    assert {file.name for file in net.iterdir()} == written
     assert "inclusion" in covered["bootstrap"].stdout
     assert len(read_csv(covered["predict"].stdout)) == 300
     assert covered["export"].stdout.encode() == (net / "edges.csv").read_bytes()
@@ -228,17 +229,20 @@ def test_a_reader_that_goes_away_is_no_error(long, unbuffered):
         assert process.wait() == 141
 
 
-def test_no_color_and_no_terminal():
+def test_no_color_and_no_terminal(monkeypatch):
     """Facts are bold and warnings have a color, in a terminal and unless NO_COLOR says otherwise."""
     words, stdin = ["fit", "-", "--alpha", "0.1"], "a,b\n1,1\n1,1\n"
     bare = {"NO_COLOR": None, "FORCE_COLOR": None, "TTY_COMPATIBLE": None}
     plain = run_process(*words, stdin=stdin, **bare)
     assert "\x1b" not in plain.stderr
-    forced = run_process(*words, stdin=stdin, **bare | {"FORCE_COLOR": "1"})
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    forced = run(*words, stdin=stdin)
     assert "\x1b[33mWarning: \x1b[0m" in forced.stderr
     assert "\x1b[1mTable" in forced.stderr
     assert plain.stdout == forced.stdout
-    without = run_process(*words, stdin=stdin, **bare | {"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    monkeypatch.setenv("NO_COLOR", "1")
+    without = run(*words, stdin=stdin)
     assert "Warning: " in without.stderr
     assert "\x1b" not in without.stderr
 

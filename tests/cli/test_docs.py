@@ -27,8 +27,8 @@ def sessions(page: str) -> list[tuple[str, str]]:
 
 
 def matches(printed: str, shown: str) -> bool:
-    """Tell whether a text is what is shown, in which ... stands for anything within a line."""
-    pattern = "[^\n]*".join(re.escape(part) for part in shown.split("..."))
+    """Tell whether a text is what is shown, in which ... is anything within a line and lines that continue it."""
+    pattern = r"[^\n]*(?:\n {8,}[^\n]*)*".join(re.escape(part) for part in shown.split("..."))
     return re.fullmatch(pattern, printed) is not None
 
 
@@ -42,6 +42,10 @@ def test_sessions(page, tmp_path, monkeypatch):
     for command, shown in found:
         printed = CliRunner().invoke(main, shlex.split(command)[1:]).output
         assert matches(printed, shown), f"$ {command}\n{printed}"
+    written = (tmp_path / "mood" / "methods.txt").read_text(encoding="utf-8")
+    whole = (ROOT / page).read_text(encoding="utf-8")
+    for text in re.findall(r"^```text\n(A pairwise .*?)^```", whole, re.MULTILINE | re.DOTALL):
+        assert matches(" ".join(written.split()), " ".join(text.split())), written
 
 
 def mentions(text: str) -> list[tuple[str, str]]:
@@ -68,6 +72,7 @@ def test_pages_mention_options_that_their_commands_have():
 
 def test_sessions_can_fail():
     assert matches("1 edge in 3 ms\n", "1 edge in ...\n")
+    assert matches("Time        more than 2 s\n            (took longer)\nRows  3\n", "Time        ...\nRows  3\n")
     assert not matches("2 edges in 3 ms\n", "1 edge in ...\n")
     assert not matches("1 edge\nin 3 ms\n", "1 ... ms\n")
 

@@ -23,7 +23,7 @@ from commands import (
 from isinglass import ising_path, load, metrics, read_table
 from isinglass.solve.nodewise import nodewise_path
 
-FILES = {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
+FILES = {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "methods.txt", "run.json"}
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def test_labels_are_read_beside_the_table(table, tmp_path):
     (tmp_path / "holes.csv").write_text("a,b,sex\n0,1,m\n,1,m\n1,0,\n1,1,f\n")
     dropped = read_table(tmp_path / "holes.csv", labels=["sex"], missing="drop")
     assert dropped.labels["sex"] == ("m", "f")
-    assert (dropped.rows.tolist(), dropped.n_dropped, dropped.n_missing) == ([0, 3], 2, 2)
+    assert (dropped.rows.tolist(), dropped.n_dropped, dropped.n_missing, dropped.n_unlabeled) == ([0, 3], 2, 1, 1)
     with pytest.raises(DataError, match="labels must be a column of the table; got 'gender'"):
         read_table(table, labels=["gender"])
     with pytest.raises(DataError, match="weights and labels must be different columns"):
@@ -80,19 +80,38 @@ def test_a_numbered_column_of_groups_keeps_its_number(table):
 
 def test_bad_groups_are_named(table, tmp_path):
     line = error_line(run("compare", table, "--groups", "gender", "--alpha", "0.1", code=3))
-    assert "--groups or --paired must be a column of the table; got 'gender'" in line
+    assert ": --groups must be a column of the table; got 'gender'" in line
+    line = error_line(run("compare", table, "--groups", "sex", "--paired", "subject", "--alpha", "0.1", code=3))
+    assert ": --paired must be a column of the table; got 'subject'" in line
     (tmp_path / "one.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,m\n")
     assert "at least two groups" in error_line(run("compare", tmp_path / "one.csv", *WORDS, code=3))
     (tmp_path / "hole.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,\n1,1,f\n0,0,f\n0,1,f\n")
     line = error_line(run("compare", tmp_path / "hole.csv", *WORDS, code=3))
     assert "--groups must have an entry for every row; got none in 1 of 6 rows (row 3)." in line
-    assert "with --missing drop" in line
+    assert "Choose --missing impute or --missing drop to leave these rows out." in line
     dropped = read_json(run("compare", tmp_path / "hole.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
     assert [group["n_rows"] for group in dropped["groups"]] == [3, 2]
-    assert "1 of 6 rows was left out because of a missing cell or group label." in dropped["methods"]
+    assert "1 of 6 rows was left out because of 1 missing group label." in dropped["methods"]
     (tmp_path / "two.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n,0,\n1,1,f\n0,0,f\n0,1,f\n")  # both in one row
     dropped = read_json(run("compare", tmp_path / "two.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
-    assert "1 of 6 rows was left out because of 2 missing cells or group labels." in dropped["methods"]
+    assert "1 of 6 rows was left out because of 1 missing cell (8.3%) and 1 missing group label." in dropped["methods"]
+
+
+@pytest.mark.parametrize("missing", ["impute", "drop"])
+def test_rows_without_a_group_or_a_subject_are_left_out(tmp_path, missing):
+    rows = [
+        [*cells, sex, k // 2]
+        for k, (cells, sex) in enumerate(zip(X.tolist(), np.tile(["m", "f"], len(X)), strict=False))
+    ]
+    rows[0][0] = rows[1][0] = ""
+    rows[2][-2] = rows[3][-1] = ""
+    table = write_csv(tmp_path / "holes.csv", [*NAMES, "sex", "who"], rows)
+    words = ["compare", table, "--groups", "sex", "-B", "2", "--alpha", "0.1", "--missing", missing]
+    done = run(*words, "--paired", "who", "--json")
+    n_gone = 2 if missing == "impute" else 4
+    assert [group["n_rows"] for group in read_json(done.stdout, "compare")["groups"]] == [(len(X) - n_gone) // 2] * 2
+    said = "left out 2 of" if missing == "impute" else "2 missing group labels. The"
+    assert " ".join(done.stderr.split()).count(said) == 1
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")

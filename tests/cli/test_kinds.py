@@ -158,7 +158,7 @@ def test_groups_are_compared(table, tmp_path):
     assert (record["p_structure"], record["strength"]) == (found.p_structure, found.strength)
     run("compare", by, *words, "-o", tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "the coupling is the norm of a table" in page
+    assert "the edge weight is the norm of a table" in page
     assert 'class="level"' in page  # the edges of party have no sign
     assert "3 ordinal variables (4 categories) and 1 nominal variable (3 categories)" in page
     lines = list(csv.DictReader(io.StringIO((tmp_path / "out" / "edges.csv").read_text())))
@@ -260,7 +260,7 @@ def test_encode_says_what_to_do_instead():
     assert "Columns with more categories are declared with --ordinal." in line
     assert "to 0, 1 or missing (--encode 3=); got 2" in line
     line = run("fit", "-", "--encode", "x=1", stdin=text, code=3).stderr
-    assert "It has only 'x' there: say what each value means" in line
+    assert "which is not in it. Add it, or name the columns that it is for (--encode)." in line
     rows = "".join(f"{k % 3},{'xy'[k % 2]}\n" for k in range(30))
     line = run("fit", "-", stdin=f"a,b\n{rows}", code=3).stderr
     assert "By the values of the columns, pass --ordinal a and --encode auto" in line

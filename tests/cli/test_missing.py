@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from choices import two_stage
-from commands import run
+from commands import run, write_csv
 
 from isinglass import impute, load, read_table, save, simulate
 from isinglass.data.column import Column
@@ -114,6 +114,13 @@ def test_spellings_of_missing_cells_by_column(tmp_path):
     run("fit", table, "--alpha", "0.1", "--missing", "drop", "--na", "a=9", "--na", "b=9", "-o", tmp_path / "net")
     score = run("predict", tmp_path / "net", table, "--score")  # the model remembers
     assert float(score.stdout) < 0
+
+
+def test_what_a_fit_needs_names_doubtful_codes(tmp_path):
+    table = write_csv(tmp_path / "t.csv", ["a", "b"], [[(1, 2, 3, 4, 5, 99)[k % 6], k % 2] for k in range(60)])
+    said = " ".join(run("info", table).stdout.split())
+    assert "--ordinal a (change the kinds that were guessed wrong, and add --na if a warning is right)" in said
+    assert "--na" not in run("info", table, "--na", "99").stdout
 
 
 def test_nothing_missing_gives_the_same_network(tmp_path):

@@ -1,6 +1,7 @@
 """isinglass score, predict, export, plot and report: what can be done with a model."""
 
 import csv
+import importlib
 import io
 import json
 from pathlib import Path
@@ -98,8 +99,7 @@ def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
     fitted = load(tmp_path / "net" / "model.npz")
     zero, one = fitted.coding.encoding["tea"]
     one_answer = write_csv(tmp_path / "b.csv", NAMES, [["agree"] * 6] * 3)
-    value = 1 if one == "agree" else 0
-    wanted = fitted.network.log_pseudolikelihood(np.full((1, 6), value))[0]
+    wanted = fitted.network.log_pseudolikelihood([["agree"] * 6])[0]
     assert {zero, one} == {"agree", "disagree"}
     other = write_csv(tmp_path / "c.csv", ["a", "b"], [["agree", "disagree"]] * 3)
     assert "columns of the fitted table; 'tea' cannot be found" in data_error(
@@ -129,12 +129,14 @@ def test_a_damaged_model_is_refused(tmp_path, folder, model):
 def test_predict_prints_conditional_probabilities(folder, model, network, tmp_path):
     rows = list(csv.reader(io.StringIO(run("predict", model, folder / "table.csv").stdout)))
     assert rows[0] == NAMES
-    assert np.array_equal(np.array(rows[1:], dtype=float), network.conditional_probabilities(X))
+    chances = network.conditional_probabilities(X)
+    assert np.allclose(np.array(rows[1:], dtype=float), chances, rtol=1e-6, atol=0.0)
+    assert max(len(cell.rpartition(".")[2]) for cell in rows[1]) <= 8  # the digits that matter
     run("predict", model, folder / "table.csv", "-o", tmp_path / "p.csv")
     assert list(csv.reader(io.StringIO((tmp_path / "p.csv").read_text()))) == rows
     words = ["predict", model, folder / "table.csv", "--json"]
     record = read_json(run(*words).stdout, "predict")
-    assert np.array_equal(record["cells"], network.conditional_probabilities(X))
+    assert np.allclose(record["cells"], chances, rtol=1e-6, atol=0.0)
     assert read_json(run(*words, "-o", tmp_path / "both.csv").stdout, "predict") == record
     assert (tmp_path / "both.csv").read_bytes() == (tmp_path / "p.csv").read_bytes()
 
@@ -222,7 +224,7 @@ def test_the_labels_of_rows_have_a_name_of_their_own(tmp_path, words):
     )
     run("fit", table, "--alpha", "0.05", "-o", tmp_path / "net")
     head, first, *_ = csv.reader(io.StringIO(run("predict", tmp_path / "net", table, *words).stdout))
-    assert (head, first[0]) == (["row_", "row", "b", "c"], "r0")
+    assert (head, first[0]) == (["row (2)", "row", "b", "c"], "r0")
 
 
 # ------------------------------------------------------------------------------------------- export
@@ -272,11 +274,30 @@ def resampled(folder, tmp_path_factory):
     return place
 
 
+def refuse_to_resample(monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("resampled again")
+
+    monkeypatch.setattr(importlib.import_module("isinglass.select.bootstrap"), "run_tasks", refuse)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_figure(tmp_path, folder, resampled, kind):
-    words = ["plot", kind, folder / "given" / "model.npz", folder / "table.csv", "--bootstrap", resampled]
-    run(*words, "--attributes", folder / "groups.csv", "-o", tmp_path / "a.png")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+def test_every_figure(folder, resampled, kind, monkeypatch):
+    """An option changes the figure or is refused, and nothing is resampled again."""
+    refuse_to_resample(monkeypatch)
+    words = ["plot", kind, folder / "given" / "model.npz", folder / "table.csv"]
+    needs = [] if kind in ("network", "centrality", "path", "check") else ["--bootstrap", resampled]
+    figures = {run(*words, *needs, "-o", "-").stdout_bytes}
+    assert next(iter(figures)).startswith(b"\x89PNG")
+    for option in (["--attributes", folder / "groups.csv"], ["--bootstrap", resampled]):
+        if option != needs:
+            used = (option[0] == "--attributes" and kind == "network") or kind == "centrality"
+            answer = run(*words, *needs, *option, "-o", "-", code=0 if used else 2)
+            if used:
+                figures.add(answer.stdout_bytes)
+            else:
+                assert f"{option[0]} is for" in error_line(answer)
+    assert len(figures) == {"network": 2, "centrality": 3}.get(kind, 1)
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -303,19 +324,21 @@ def test_the_path_can_be_made_from_the_table(tmp_path, folder, model):
     assert "fitted to" in data_error("plot", "path", model, other, "-o", tmp_path / "b.png")
 
 
-def test_figures_do_not_resample_again(tmp_path, folder, resampled, monkeypatch):
-    """All figures and the report show what was computed once."""
-    import importlib
+def test_the_fit_warned_about_its_table_already(tmp_path):
+    rows = [["" if k % 3 else x[0], *x[1:], 100.5] for k, x in enumerate(X.tolist())]
+    table = write_csv(tmp_path / "table.csv", [*NAMES, "w"], rows)
+    how = ["--missing", "drop", "--weights", "w", "--alpha", "0.05", "-o", tmp_path / "net"]
+    said = run("fit", table, *how).stderr
+    assert "--missing drop left out" in said
+    assert "--weight-kind sampling" in said
+    for words in (["report"], ["plot", "check"]):
+        assert "Warning" not in run(*words, tmp_path / "net", table, "-o", tmp_path / f"{words[0]}.png").stderr
 
-    module = importlib.import_module("isinglass.select.bootstrap")
 
-    def refuse(*arguments, **options):
-        raise AssertionError("resampled again")
-
-    monkeypatch.setattr(module, "run_tasks", refuse)
+def test_the_report_does_not_resample_again(tmp_path, folder, resampled, monkeypatch):
+    """As the figures above, it shows what was computed once."""
+    refuse_to_resample(monkeypatch)
     model = folder / "given" / "model.npz"
-    for kind in ("bootstrap", "differences", "strength-differences", "centrality", "stability"):
-        run("plot", kind, model, "--bootstrap", resampled, "-o", tmp_path / f"{kind}.png")
     run("report", model, "--bootstrap", resampled, "-o", tmp_path / "a.html")
     assert "12 bootstrap resamples of rows" in data_in(tmp_path / "a.html")["methods"]
 
@@ -394,6 +417,16 @@ def test_a_figure_on_stdout(tmp_path, model, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------- report
+
+
+@pytest.mark.parametrize("weights", [[], ["--weights", "w"]])
+def test_the_rows_of_another_table_are_counted_with_weights_only_if_there_are_any(tmp_path, weights):
+    rows = [[*x, 1 + k % 2] for k, x in enumerate(X.tolist())]
+    table = write_csv(tmp_path / "t.csv", [*NAMES, "w"], rows)
+    fewer = write_csv(tmp_path / "fewer.csv", [*NAMES, "w"], rows[1:])
+    run("fit", table, *(weights or ["--drop", "w"]), "--alpha", "0.05", "-o", tmp_path / "net")
+    message = data_error("report", tmp_path / "net", fewer, "-o", tmp_path / "a.html")
+    assert ("rows (with weights), this table" in message) == bool(weights)
 
 
 def test_report(tmp_path, folder):
@@ -545,30 +578,6 @@ def alphas_in(page) -> list[float]:
     return data_in(page)["path"]["alphas"]
 
 
-# ------------------------------------------------------------------------------------------- info
-
-
-def test_info_says_how_a_model_was_fitted(folder, tmp_path, network):
-    fit = load(folder / "stars" / "model.npz")
-    found = run("info", folder / "stars")
-    methods, cited = found.stdout.rstrip().split("\n\n")
-    assert methods.replace("\n", " ") == fit.methods_text()
-    assert "(StARS)" in cited.replace("\n", " ")
-    assert "Network" in found.stderr
-    record = read_json(run("info", folder / "stars" / "model.npz", "--json").stdout, "model")
-    assert record["methods"] == fit.methods_text()
-    assert record["citation"] == cited.replace("\n  ", " ")
-
-
-def test_info_tells_models_from_tables(folder, tmp_path, network):
-    save(network, tmp_path / "network.npz")
-    assert "without the record of a fit" in data_error("info", tmp_path / "network.npz")
-    np.savez(tmp_path / "table.npz", X=X)
-    assert "300" in run("info", tmp_path / "table.npz").stdout
-    assert "no model.npz" in error_line(run("info", tmp_path, code=2))
-    assert "do not apply to a MODEL" in error_line(run("info", folder / "given", "--drop", "a", code=2))
-
-
 def test_a_model_with_a_penalty_per_node_has_no_path(tmp_path, folder):
     run("fit", folder / "table.csv", "--method", "nodewise", "-o", tmp_path / "net")
     for words in ([], [folder / "table.csv"]):
@@ -583,11 +592,6 @@ def test_exported_json_has_alpha_and_certificate(model):
     assert exported["graph"]["alpha"] == solution.alpha
     assert exported["graph"]["kkt_residual"] == solution.kkt_residual
     assert exported["graph"]["converged"] is True
-
-
-def test_formats_of_cytoscape_lead_to_graphml(tmp_path, model):
-    assert "For Cytoscape, use .graphml." in error_line(run("export", model, "-o", tmp_path / "a.cyjs", code=2))
-    assert "Cytoscape" not in error_line(run("export", model, "-o", tmp_path / "a.xyz", code=2))
 
 
 def test_summaries_count_columns_as_the_file_does(tmp_path):

@@ -6,17 +6,19 @@ import shlex
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from commands import data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isinglass import load
 from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
 from isinglass.cli.grammar import Form, name_of, spell_option
 from isinglass.cli.info import info
 from isinglass.cli.option_table import OPTIONS
-from isinglass.cli.reading import READING, READING_AGAIN, column_keys, kinds_by_key, spell_reading
+from isinglass.cli.reading import READING, READING_AGAIN, Reading, column_keys, kinds_by_key, spell_reading
 from isinglass.data import as_table
 from isinglass.data.files.read_table import read_table
 from isinglass.names import read_column
@@ -172,6 +174,7 @@ FORMS = {
     "binarize": NUMBERS | st.dictionaries(COLUMN_KEYS, NUMBERS, min_size=1, max_size=4),
     "groups": COLUMN_KEYS,
     "drop": st.lists(COLUMN_KEYS, min_size=1, max_size=4),
+    "na_values": WORDS.filter(bool) | st.dictionaries(COLUMN_KEYS, WORDS.filter(bool), min_size=1, max_size=1),
 }
 
 
@@ -234,6 +237,22 @@ def test_arguments_of_several_columns_are_spelled_as_several_options():
     meanings = {"sex": {"m": 1, "f": 0}, 1: {"yes": 1, "no": 0}}
     words = spell_reading({"encode": meanings, "na_values": {None: ["?"], "sex": ["x"]}})
     assert words == ["--encode", "sex=m=1,f=0", "--encode", "#2=yes=1,no=0", "--na", "?", "--na", "sex=x"]
+
+
+@pytest.mark.parametrize(
+    ("words", "codes"),
+    [
+        (["=a=b", "x=="], {None: ["a=b"], "x": ["="]}),
+        (['say "hi"=a=b'], {'say "hi"': ["a=b"]}),
+        (['"x=1"=9', '"x=1"=='], {"x=1": ["9", "="]}),
+        (["#3==9"], {2: ["=9"]}),
+        (['"""x"""=9'], {'"x"': ["9"]}),
+    ],
+)
+def test_a_missing_text_may_have_an_equals_sign(words, codes):
+    assert spell_reading({"na_values": codes})[1::2] == words
+    found = tuple(OPTIONS["na_values"].type.convert(word, None, None) for word in words)
+    assert Reading(na_values=found).said["na_values"] == codes
 
 
 def test_columns_that_share_a_name_or_are_called_like_a_word_go_by_number():
@@ -461,7 +480,19 @@ def test_columns_of_a_prediction_have_different_names(tmp_path):
     kinds = ["--continuous", "age,age_lower", "--nominal", "x"]
     run("fit", table, *kinds, "--alpha", "0.1", "-o", tmp_path / "net")
     header = run("predict", tmp_path / "net", table).stdout.splitlines()[0]
-    assert header == "age,age_lower_,age_upper,age_lower,age_lower_lower,age_lower_upper,x=blue,x=red"
+    assert header == "age,age_lower (2),age_upper,age_lower,age_lower_lower,age_lower_upper,x=blue,x=red"
+
+
+def test_predicted_numbers_keep_their_digits(tmp_path):
+    """Far from 0, seven digits would not tell one number from another."""
+    rng = np.random.default_rng(0)
+    time = 1.6e9 + np.round(rng.normal(scale=100, size=60), 2)
+    table = write_csv(tmp_path / "t.csv", ["time", "x"], [[t, int(t > 1.6e9)] for t in time.tolist()])
+    run("fit", table, "--continuous", "time", "--alpha", "0.05", "-o", tmp_path / "net")
+    rows = read_csv(run("predict", tmp_path / "net", table).stdout)
+    expected = load(tmp_path / "net" / "model.npz").predict(pd.read_csv(table))[:, 0]
+    np.testing.assert_allclose([float(row["time"]) for row in rows], expected, rtol=0, atol=1e-3)
+    assert {float(row["time_lower"]) for row in rows} <= set(time.tolist())
 
 
 # --- where to fit -----------------------------------------------------------------------------------------------------

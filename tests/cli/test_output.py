@@ -96,16 +96,17 @@ def test_fault_01_a_record_reaches_no_other_folder(tmp_path, context):
     out = tmp_path / "out"
     out.mkdir()
     claim(out, "../precious")
-    fill(OutputFolder(out, ["a"], others=["b"]), a="new")
+    fill(OutputFolder(out, ["a", "b"]), a="new")
     assert files_of(tmp_path) == {"out/a": b"new", "out/run.json": (out / "run.json").read_bytes(), "precious": b"kept"}
 
 
 def test_fault_01_an_input_is_not_removed_although_we_wrote_it(tmp_path, context):
     fill(OutputFolder(tmp_path / "out", ["a", "b"]), a="1", b="2")
-    fill(OutputFolder(tmp_path / "out", ["a"], others=["b"], inputs=[str(tmp_path / "out" / "b")]), a="3")
+    with pytest.raises(click.BadParameter, match="also read by this command"):
+        OutputFolder(tmp_path / "out", ["a", "b"], inputs=[str(tmp_path / "out" / "b")], force=True)
     assert (tmp_path / "out" / "b").read_text() == "2"
-    fill(OutputFolder(tmp_path / "out", ["a"], others=["b"]), a="3")
-    assert (tmp_path / "out" / "b").exists()  # the last record does not claim it
+    fill(OutputFolder(tmp_path / "out", ["a", "b"]), a="3")
+    assert files_of(tmp_path / "out").keys() == {"a", "run.json"}  # what we wrote and do not write again
 
 
 def test_fault_01_a_file_that_was_edited_is_kept(tmp_path, context):
@@ -113,7 +114,7 @@ def test_fault_01_a_file_that_was_edited_is_kept(tmp_path, context):
     (tmp_path / "out" / "a").write_text("notes of mine")
     with pytest.raises(click.BadParameter, match="has changed since isinglass wrote it"):
         OutputFolder(tmp_path / "out", ["a", "b"])
-    fill(OutputFolder(tmp_path / "out", ["b"], others=["a"]), b="3")
+    fill(OutputFolder(tmp_path / "out", ["a", "b"], force=True), b="3")
     assert files_of(tmp_path / "out").keys() == {"a", "b", "run.json"}
     assert (tmp_path / "out" / "a").read_text() == "notes of mine"
 
@@ -149,7 +150,7 @@ def test_fault_01_a_folder_is_never_removed(tmp_path, context):
     (out / "run.json").write_text(json.dumps(record))
     with pytest.raises(click.BadParameter, match="is a folder"):
         OutputFolder(out, ["a", "b"], force=True)
-    fill(OutputFolder(out, ["a"], others=["b", "c"]), a="3")
+    fill(OutputFolder(out, ["a"]), a="3")
     assert (out / "a").read_text() == "3"
     assert [(out / name / "precious").read_text() for name in ("b", "c")] == ["kept", "kept"]
 

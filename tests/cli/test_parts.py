@@ -25,7 +25,7 @@ def test_every_schema_is_described_in_the_documentation():
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     named = {name for name in COMMANDS if "as_json" in {each.name for each in main.get_command(None, name).params}}
     assert len(named) == 6
-    for name in (*named, "score", "model"):
+    for name in (*named, "score"):
         assert f"`isinglass/{name}/1`" in page
 
 

@@ -88,6 +88,11 @@ def test_bootstrap_case_drop(table, tmp_path):
     assert [row["dropped"] for row in record["drops"]] == np.unique(found.dropped).tolist()
     run("bootstrap", table, "--alpha", "0.1", "-B", "7", "--kind", "case-drop", "-o", tmp_path / "d")
     assert (tmp_path / "d" / "drops.csv").exists()
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    run("report", tmp_path / "net", "--bootstrap", tmp_path / "d", "-o", tmp_path / "net.html")
+    assert '"n_resamples":{"case-drop":7}' in (tmp_path / "net.html").read_text()
+    deep = ["bootstrap", table, "--alpha", "0.1", "-B", "7", "--checkpoint", tmp_path / "no" / "such"]
+    assert "must be in a folder that exists" in run(*deep, code=2).stderr
     empty = ["bootstrap", table, "--alpha", "5", "-B", "7", "--kind", "case-drop"]
     assert "CS-coefficients: none, because the network has no edges" in run(*empty).stderr
     record = read_json(run(*empty, "--json").stdout, "bootstrap")

@@ -1,5 +1,4 @@
 import io
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from isinglass.data.files.read_table import open_file
 from isinglass.data.meaning.recognition import other_decimal
 from isinglass.data.meaning.values import NO_ANSWER, is_among, read_cell, spell_out
 from isinglass.data.options import ReadOptions
+from isinglass.errors import DataError
 
 
 def read_word(word, missing=BLANKS, decimal="."):
@@ -26,6 +26,7 @@ def read_word(word, missing=BLANKS, decimal="."):
     ("word", "value"),
     [
         ("0", 0), ("1", 1), (" 1 ", 1), ("1.0", 1), ("+1", 1), ("1e0", 1), (".5", 0.5), ("-1", -1), ("007", 7),
+        ("9007199254740993", 2**53 + 1), ("-9007199254740993", -(2**53) - 1), ("1e16", 1e16), ("0" * 5000 + "7", 7),
         ("TRUE", True), ("False", False), ("true", True),
         ("Yes", "Yes"), ("T", "T"), ("1_0", "1_0"), ("0x1", "0x1"), ("inf", "inf"), ("1,0", "1,0"), ("١", "١"),
         ("1e", "1e"), ("-", "-"), ("--1", "--1"), ("-9", -9),
@@ -80,44 +81,18 @@ def test_decimal_commas():
         15,
         "1,2,3",
     ]
-    assert find_decimal([["0", "1"], ["a", "1,5"], ["1", "2,5", "NA"]])[0] == ","
-    assert find_decimal([["0", "1"], ["a", "1,5"], ["1,2,3", "1,2"]])[0] == "."
-    assert find_decimal([["950", "1,200", "NA"], ["0,125", "3"]])[0] == ","
+    assert find_decimal([["0", "1"], ["a", "1,5"], ["1", "2,5", "NA"]]) == ","
+    assert find_decimal([["0", "1"], ["a", "1,5"], ["1,2,3", "1,2"]]) == "."
+    assert find_decimal([["1,5", "-inf", "Inf"]]) == ","
+    assert find_decimal([["950", "1,200", "NA"], ["0,125", "3"]]) == ","
 
 
-@pytest.mark.parametrize("decimal", [None, ",", "."])
-def test_thousands_are_not_read_as_decimals(decimal):
+def test_thousands_are_not_read_as_decimals():
     text = "a\tb\tc\n" + "950\t1.5\t0\n1,200\t2.5\t1\n2,500\t3.5\t0\n3,100\t4.5\t1\n" * 10
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        table = read_table(io.StringIO(text), guess=True, decimal=decimal)
-    told = [str(each.message) for each in caught if "are read as text" in str(each.message)]
-    assert len(told) == (decimal is None)
-    assert all('decimal="." if the comma groups thousands, and decimal=","' in text for text in told)
-    assert table.names == (("b", "c") if decimal is None else ("a", "b", "c"))
-    if decimal == ".":
-        assert table.coding.columns[0].quartiles[-1][-1] == 3100
-    if decimal != ",":
-        assert table.variables.categories[table.names.index("b")] == (1.5, 2.5, 3.5, 4.5)
-
-
-@pytest.mark.parametrize(
-    ("delimiter", "cells", "numbers"),
-    [
-        (",", ["950", "1,200", "-12,500.5", "NA"], [950, 1200, -12500.5, None]),
-        ("\t", ["950", "1,200", "1,234,567"], [950, 1200, 1234567]),
-        (",", ["950", "1,200", "1500"], None),  # 1500 would have a comma, too
-        (",", ["0,5", "1,200"], None),  # decimals
-        (",", ["1,200", "some"], None),
-    ],
-)
-def test_grouped_thousands_are_numbers(delimiter, cells, numbers):
-    lines = [f'"{cell}"{delimiter}{k % 2}' for k, cell in enumerate(cells * 3)]
-    for text in (["income,b".replace(",", delimiter), *lines], lines):
-        source = open_file(io.StringIO("\n".join(text)), ReadOptions(id_column=None))
-        found = source.column(0).entries.tolist()
-        assert len(found) == len(lines)
-        assert (found[: len(cells)] == numbers) == (numbers is not None)
+    assert read_table(io.StringIO(text), guess=True).names == ("b", "c")
+    assert read_table(io.StringIO(text), guess=True, decimal=",").names == ("a", "b", "c")
+    with pytest.raises(DataError, match="If the comma groups thousands, remove it"):
+        read_table(io.StringIO(text), kinds={"a": "ordinal"})
 
 
 @pytest.mark.parametrize("first", ["None,0", "some,1", "many,0"])
@@ -198,7 +173,7 @@ def test_a_row_of_texts_and_decimals_is_not_a_header():
         (["5,6,7", "1,5,2", "4,3,5", "2,2,1"], False),  # near the others
         ([",0,1,2,3", "0,1,2,3,2", "1,3,0,1,2", "2,0,1,2,3"], True),  # each of them occurs below
         (["child,1,2,3,4", "Ann,1,2,3,4", "Bob,4,1,2,2", "Cy,2,3,1,4"], True),
-        (["child,1,2,3,4", "Ann,1,2,3,4", "Ann,4,1,2,2", "Cy,2,3,1,4"], False),  # no row names
+        ([",1,2,3,4", "Ann,1,2,3,4", "Ann,4,1,2,2", "Cy,2,3,1,4"], True),  # a group, below an empty field
         (["age,1,2,3", "30,1,2,3", "30,2,1,1", "41,3,2,2"], True),
     ],
 )
@@ -223,8 +198,16 @@ def test_the_first_record_is_a_header_or_a_row(lines, has_header):
 def test_amounts_do_not_name_the_rows(pattern, names_rows):
     rows = [f"{pattern.format(100 + 7 * k % 60)};{k % 2};{k % 3 % 2}" for k in range(60)]
     source = open_file(io.StringIO("\n".join(["a;b;c", *rows])), ReadOptions())
-    assert (source.detected.get("id_column") == "a") == names_rows
+    assert (source.facts.detected.get("id_column") == "a") == names_rows
 
 
 def test_numbers_with_another_decimal_separator_are_found():
     assert [other_decimal(["x", "0,5"]), other_decimal(["1.5"], ","), other_decimal(["1.5"])] == ["0,5", "1.5", None]
+
+
+def test_a_word_for_missing_cells_of_one_column_hides_no_decimal_comma():
+    weights = ["k.A." if k % 10 == 0 else f"{50 + k % 17},5" for k in range(80)]
+    text = "age;kg;x\n" + "".join(f"{20 + k % 30};{word};{k % 2}\n" for k, word in enumerate(weights))
+    for words in (["k.A."], {"kg": ["k.A."]}, {"kg": "k.A.", None: [99]}):
+        table = read_table(io.StringIO(text), guess=True, na_values=words, missing="impute")
+        assert dict(zip(table.names, table.variables.kinds, strict=True))["kg"] == "continuous"

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from isinglass.data import as_table
 from isinglass.data.column import number_objects
-from isinglass.data.meaning.coding import BITS, Coding, Cut, Levels
+from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.rules import BITS, Cut, Levels
 from isinglass.errors import DataError
 
 
@@ -160,7 +161,7 @@ def test_one_codebook_for_all_columns():
     with pytest.raises(DataError, match="encode must say what every value means; got 0 in column 0"):
         as_table([[0], [1]], encode={1: 0, 2: 1})
     frame = pd.DataFrame({"aa": [1, 2], "b": [0, 1]})
-    with pytest.raises(DataError, match=r"got 0 in column 'b' .* If it is for other columns, name these: encode={col"):
+    with pytest.raises(DataError, match=r"got 0 in column 'b' .* or name the columns that it is for \(encode={col"):
         as_table(frame, encode={1: 0, 2: 1})
     assert as_table(frame, encode={"aa": {1: 0, 2: 1}}).codes.tolist() == [[0, 0], [1, 1]]
     constant = as_table(pd.DataFrame({"a": [1.5, 1.5], "b": [0, 1]}), kinds={"a": "continuous"})

@@ -69,6 +69,26 @@ def test_only_missing_cells_of_arrays_are_filled(net):
     assert (IsingLasso(0.1, kinds="continuous").fit(ages).impute(ages) == ages).all()
 
 
+@pytest.mark.parametrize("decimals", [1, 2, 12])
+def test_filled_numbers_have_the_decimals_of_their_column(decimals):
+    numbers = np.random.default_rng(2).normal(170, 10, size=(200, 3)).round(decimals)
+    frame = pd.DataFrame(numbers, columns=list("abc"))
+    frame.loc[:9, "a"] = np.nan
+    filled = IsingLasso(0.1, kinds="continuous", missing="impute").fit(frame).impute(frame)["a"][:10]
+    assert ((filled.round(decimals) == filled).all(), (filled.round(2) == filled).any()) == (decimals < 3, decimals < 3)
+
+
+def test_filled_numbers_do_not_depend_on_the_other_rows_that_are_filled():
+    rng = np.random.default_rng(0)
+    shares = rng.beta(0.5, 0.5, 500)
+    frame = pd.DataFrame({"a": shares.round(3), "b": (shares + rng.normal(0, 0.1, 500)).round(3)})
+    fit = IsingLasso(0.01, kinds="continuous").fit(frame).fit_
+    holed = pd.DataFrame({"a": [0.0, np.nan, 0.123], "b": [0.31, 0.42, 0.2]})  # whole, missing, three decimals
+    together, alone = fit.impute(holed)["a"][1], fit.impute(holed[1:2])["a"].item()
+    assert together == alone == fit.impute(holed[:2])["a"][1] == round(fit.predict(holed)[1, 0], 3)
+    assert 0.1 < alone < 0.9
+
+
 def test_columns_split_at_a_threshold_cannot_be_filled(net):
     holed = FRAME[COLUMNS].assign(old=FRAME["old"].mask(FRAME.index < 3))
     with pytest.raises(
@@ -89,7 +109,7 @@ def test_a_table_without_its_numbers_is_refused(net):
 
 def test_files_keep_their_cells(net, tmp_path):
     save(net, tmp_path / "net.npz")
-    assert load(tmp_path / "net.npz").coding.columns[2].is_whole
+    assert load(tmp_path / "net.npz").coding.columns[2].decimals == 0
     HOLED[COLUMNS].to_csv(tmp_path / "t.csv", index=False)
     before = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_text())))
     run("predict", tmp_path / "net.npz", tmp_path / "t.csv", "--impute", "--tables", 1, "-o", tmp_path / "drawn")

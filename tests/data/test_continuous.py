@@ -177,6 +177,14 @@ def test_couplings_are_per_standard_deviation():
     assert ising_path(other, [1e-4])[0].couplings == pytest.approx(solution.couplings)
 
 
+@pytest.mark.parametrize("offset", [1e5, 1e8, 1e12])
+def test_units_of_scores_are_known_far_from_0(offset):
+    numbers = np.random.default_rng(0).normal(size=200)
+    near, far = (as_table(numbers[:, None] + mean, kinds="continuous").variables.units[0] for mean in (0.0, offset))
+    assert far == pytest.approx(near, rel=0.1)  # whose grids differ a little, by rounding
+    assert np.isnan(as_table(numbers[:, None] + offset, kinds="continuous", scores={0: "normal"}).variables.units[0])
+
+
 def test_an_estimator_reads_new_rows_as_the_fit_did(tmp_path):
     data = frame()
     net = IsingNetwork(kinds=dict.fromkeys("abc", "continuous")).fit(data)
@@ -266,6 +274,8 @@ def test_scores_of_a_continuous_column_are_normal_or_none():
             as_table(frame(), kinds=dict.fromkeys("abc", "continuous"), scores={"a": scores})
     with pytest.raises(DataError, match="which is ordinal"):
         as_table(frame(), kinds={"a": "ordinal"}, scores={"a": "normal"})
+    with pytest.raises(DataError, match='must be a mapping of columns to numbers or "normal"; got'):
+        as_table(frame(), kinds="continuous", scores="normal")
 
 
 def test_numbers_are_the_nearest_of_the_values_of_variables():
@@ -277,7 +287,7 @@ def test_numbers_are_the_nearest_of_the_values_of_variables():
 
 
 def test_tables_in_parts_refuse_them():
-    with pytest.raises(DataError, match='kinds="continuous"'):
+    with pytest.raises(DataError, match="kinds must not be given for a table in parts"):
         as_table([frame(), frame(seed=2)], kinds={"a": "continuous"})
 
 

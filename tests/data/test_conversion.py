@@ -1,5 +1,6 @@
 """One table, many containers, the same bits; and messages that say what to do."""
 
+import io
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,9 +17,9 @@ from networks import make_table
 from scipy import sparse
 
 import isinglass
-from isinglass import EBIC, CrossValidation, Method
+from isinglass import EBIC, CrossValidation, Method, read_table
 from isinglass.data import as_table
-from isinglass.errors import DataError
+from isinglass.errors import DataError, DataWarning
 
 
 def to_binary(X):
@@ -163,7 +164,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         ([[0, 2], [1, 3]], r"only 0 and 1; got 2, 3 in column 1 \(first in row 0\)\. Say which is 1, .*{3: 1, 2: 0}"),
         ([[0.0, 0.5]], r"got 0\.5 in column 1 .*binarize"),
         ([[0.0, 1.0], [np.nan, 1.0]], r'no missing cells; got NaN in column 0 \(row 1; 1 missing.*missing="zero"'),
-        ([[-1, 1], [1, -1]], r"got -1 in column 0 .*For ±1 spins pass encode=\{-1: 0, 1: 1\}"),
+        ([[-1, 1], [1, -1]], r"got -1 in column 0 .*Say which is 1, for example encode=\{1: 1, -1: 0\}"),
         (np.array([[0, 7]], dtype=np.uint8), "got 7 in column 1"),
         ([[np.inf, 0]], "got inf in column 0"),
         (np.arange(2, 12).reshape(-1, 1), "got 2, 3, 4, 5, 6, … in column 0"),
@@ -189,7 +190,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (pd.DataFrame({"a": []}), r"got 0 sample\(s\)"),
         (pd.DataFrame({"Q3": [0, 4, 5]}), r"got 4, 5 in column 'Q3' \(first in row 1\)"),
         (pl.DataFrame({"Q3": ["a", "b"]}), "got 'a', 'b' in column 'Q3'"),
-        (pl.DataFrame({"Q3": [-1, 1], "x": ["a", "b"]}), r"in column 'Q3'.*encode=\{-1: 0, 1: 1\}"),
+        (pl.DataFrame({"Q3": [-1, 1], "x": ["a", "b"]}), r"in column 'Q3'.*encode=\{1: 1, -1: 0\}"),
         (sparse.csr_array([[0, 3], [2, 0]]), r"got 2 in column 0 \(first in row 1\).*…: None}"),
         (pl.LazyFrame({"a": [1]}), r"got the lazy frame polars.LazyFrame. Run its query first: X.collect\(\)"),
         (pd.DataFrame([[0, 1]], columns=["a", "a"]), "distinct column names; got 'a' 2 times"),
@@ -439,3 +440,22 @@ def test_one_column_to_reverse_may_be_given_as_a_text():
     frame = pd.DataFrame({"ab": [0, 1, 2, 2], "a": [2, 1, 0, 1], "b": [0, 0, 1, 2]})
     found = as_table(frame, kinds="ordinal", reverse="ab")
     assert found.codes.T.tolist() == [[2, 1, 0, 0], [2, 1, 0, 1], [0, 0, 1, 2]]
+
+
+@pytest.mark.parametrize("cell", ["0", ""], ids=["complete", "a hole"])
+def test_rows_without_a_label_are_counted_apart_from_missing_cells(cell):
+    lines = [f"{k % 2},{k // 2 % 2},{k // 4 % 2},{'' if k < 20 else 'mw'[k % 2]}" for k in range(60)]
+    lines[40] = f"0,1,{cell},m"
+    with pytest.warns(DataWarning, match="left out") as caught:
+        table = read_table(io.StringIO("\n".join(["a,b,c,g", *lines])), labels=["g"], missing="drop")
+    n_cells = int(cell == "")
+    assert len(table) == 40 - n_cells
+    assert (table.n_missing, table.n_unlabeled, table.n_dropped) == (n_cells, 20, 60 - len(table))
+    cells = "1 missing cell (0.6%) and " if n_cells else ""
+    assert f"of 60 rows ({(20 + n_cells) / 60:.0%}) for {cells}20 missing group labels. The" in str(caught[0].message)
+    assert ("impute" in str(caught[0].message)) == (n_cells > 0)
+    fit = Method().fit(table)
+    assert (fit.missing.n_cells, fit.missing.n_unlabeled, fit.missing.n_left_out) == (n_cells, 20, 20 + n_cells)
+    assert f"of 60 rows were left out because of {cells}20 missing group labels." in fit.methods_text()
+    with pytest.raises(DataError, match="must have an entry in at least one row"):
+        read_table(io.StringIO("a,b,g\n0,1,\n1,0,\n"), labels=["g"], missing="drop")

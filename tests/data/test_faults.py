@@ -26,15 +26,6 @@ def test_fault_11_almost_one_is_shown_as_it_is():
         as_table(np.array([[0.5], [0.0]]))
 
 
-def test_fault_11_a_header_of_missing_words_is_a_header():
-    table = read_table(io.StringIO("NA,nan,null\n0,1,1\n1,0,1\n"))
-    assert table.names == ("NA", "nan", "null")
-    assert table.codes.tolist() == [[0, 1, 1], [1, 0, 1]]
-    rows = read_table(io.StringIO("NA,nan,null\n0,1,1\n1,NA,1\n"), missing="drop")  # NA is a cell below: so above
-    assert (rows.variables.named, len(rows)) == (False, 1)
-    assert not read_table(io.StringIO("NA,NA\n0,1\n"), missing="drop").variables.named
-
-
 def test_house_7_rows_without_an_answer_are_named():
     with pytest.warns(UserWarning, match="1 of 3 rows have no answer at all and are now rows of 0"):
         as_table([[0, 1], [None, None], [1, None]], missing="zero")
@@ -51,10 +42,6 @@ def test_house_8_advice_can_be_followed(tmp_path):
     (tmp_path / "d.csv").write_text("a,b,b\n1,1,0\n0,0,1\n")
     assert "--drop '#3'" in error_line(run("info", tmp_path / "d.csv", code=3))
     run("info", tmp_path / "d.csv", "--drop", "#3")
-    (tmp_path / "e.csv").write_text("a,b\n1,5\n0,7\n")
-    line = error_line(run("info", tmp_path / "e.csv", "--encode", "1=1,0=0,7=1", code=3))
-    assert "--encode 1=1,0=0,7=1,5= if they are missing answers" in line
-    run("info", tmp_path / "e.csv", "--encode", "1=1,0=0,7=1,5=")
 
 
 def test_a_file_without_header_of_which_a_column_was_dropped_is_read_again(tmp_path):

@@ -4,6 +4,7 @@ import datetime
 import gzip
 import io
 import struct
+import zipfile
 
 import numpy as np
 import openpyxl
@@ -115,6 +116,14 @@ def test_bad_files(data, message):
         read_table(io.BytesIO(data))
 
 
+def zipped(name):
+    """Return an archive with one member."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, "<document/>")
+    return file.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
@@ -122,6 +131,8 @@ def test_bad_files(data, message):
         ("photo.csv", b"\xff\xd8\xff\xe0\0\x10JFIF", "got a picture"),
         ("paper.pdf", b"%PDF-1.7\n\0", "got a PDF document"),
         ("x.json", b'[{"a": 1}]', "got JSON"),
+        ("x.docx", zipped("word/document.xml"), "not a table: it is an archive without arrays of NumPy"),
+        ("x.db", b"SQLite format 3\0\x10\0", "not a table: it is neither text in UTF-8 nor a file of a known format"),
         ("x.xlsx", b"PK\x03\x04" + b"\0" * 50, "cannot read this excel file"),
         (
             "x.xlsx",
@@ -254,6 +265,21 @@ def test_values_without_a_label_stay_numbers(tmp_path):
         [0, 1],
         [0, 1],
     ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "sav", "dta", "parquet"])
+def test_row_names_and_groups_are_the_same_from_any_format(suffix, tmp_path):
+    path = tmp_path / f"t.{suffix}"
+    frame = pd.DataFrame({"case": [1001.0, 1002.0], "group": [1.0, 2.0], "a": [0.0, 1.0], "b": [1.0, 1.0]})
+    if suffix == "csv":
+        frame.astype(int).to_csv(path, index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        getattr(pyreadstat, f"write_{suffix}")(frame, path)
+    table = read_table(path, id_column="case", labels=["group"])
+    assert table.row_names == ("1001", "1002")
+    assert repr(table.labels["group"]) == "(1, 2)"
 
 
 def test_labels_of_no_answer_that_never_occur_are_no_categories(tmp_path):

@@ -14,7 +14,7 @@ MORE = [("readers", 60), ("models", 60), ("bombs", 2), ("resume", 1)]
 
 @pytest.mark.parametrize(
     ("name", "most"),
-    [("readers", 15), ("models", 15), *(pytest.param(*each, marks=pytest.mark.long) for each in MORE)],
+    [("readers", 15), ("models", 8), *(pytest.param(*each, marks=pytest.mark.long) for each in MORE)],
 )
 def test_a_short_attack_finds_nothing(name, most):
     suite = importlib.import_module(name)

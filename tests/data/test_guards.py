@@ -60,6 +60,9 @@ def test_an_ordinary_battery_is_not_suspected(seed):
         ([18, 30, 45, 67, 80, 999], (999,), ()),
         ([0.5, 1, 99], (), ()),
         ([-999, *np.linspace(18.5, 40.5, 30)], (-999,), ()),
+        ([-9, *np.linspace(19.37, 9000.5, 30)], (-9,), ()),
+        ([-99, -9, 0.5, 1.0, 1.5], (-99, -9), ()),
+        ([-9.5, -9, *np.linspace(0.5, 8.5, 30)], (), ()),  # measurements
         (["a", "b"], (), ()),
         ([0, 1, float("inf")], (), ()),
     ],
@@ -123,20 +126,8 @@ def test_a_code_is_not_merged_with_answers():
     (code, rare) = said(frame[["i1", "i2"]], kinds={"i1": "ordinal", "i2": "ordinal"})[:2]
     assert "na_values=[9]" in code
     assert "fewer than 5 rows: 'i1': 5 (3). " in rare
-    assert rare.endswith("encode={'i1': {1: 0, 2: 1, 3: 2, 4: 3, 5: 3}}.")
     frame["i1"] = frame["i1"].replace(5, 4)
     assert not any("fewer than" in text for text in said(frame[["i1", "i2"]]))
-
-
-def test_a_column_of_one_frequent_category_is_to_be_left_out():
-    frame = pd.DataFrame({"a": ["blue", "green", *["red"] * 58], "b": [0, 1] * 30})
-    (text,) = said(frame, kinds={"a": "nominal"})
-    assert "encode" not in text
-    assert "column 'a' has a single category: leave it out (drop=['a'] in read_table)." in text
-    frame["c"] = ["x"] * 3 + list("yz" * 28) + ["y"]
-    (text,) = said(frame, kinds={"a": "nominal", "c": "nominal"})
-    assert "encode={'c': {'x': 0, 'y': 0, 'z': 1}}" in text
-    assert "drop=['a']" in text
 
 
 def test_a_guess_never_leaves_a_column_out_without_a_word():
@@ -151,7 +142,9 @@ def test_a_guess_never_leaves_a_column_out_without_a_word():
     )
     texts = said(frame, kinds=None, guess=True)
     for column, why in (("several", "text and numbers"), ("share", "too many values"), ("day", "dates")):
-        assert f"Column '{column}' is left out ({why}). To keep it, state its kind." in texts
+        (text,) = [text for text in texts if text.startswith(f"Column '{column}' is left out ({why}).")]
+        assert ("To keep it, state its kind." in text) == (column != "day")
+        assert ("If '1,2' is a number with a decimal comma" in text) == (column == "several")
     short = pd.DataFrame({"who": list("abcdefgh"), "a": [0, 1] * 4, "b": [0, 0, 1, 1] * 2})
     (text,) = said(short, kinds=None, guess=True)
     assert text.startswith("Column 'who' has a different value in almost every row")
@@ -321,7 +314,7 @@ def test_info_proposes_weights_where_values_are_no_measurements(tmp_path, name, 
     frame.to_csv(tmp_path / "t.csv", index=False)
     record = json.loads(run("info", tmp_path / "t.csv", "--json").stdout)
     assert (f"--weights {name}" in record["options"]) == is_proposed
-    assert record["suggestions"].get(f"--weights {name}") == (None if is_proposed else "if these are sampling weights")
+    assert any(f"--weights {name}" in warning for warning in record["warnings"]) == is_proposed
 
 
 def test_info_of_dropped_rows_has_the_shares_of_missing_cells(tmp_path):
@@ -366,21 +359,6 @@ def test_none_is_an_answer_among_words_and_missing_among_numbers(tmp_path):
     with pytest.warns(MeaningWarning, match="'None'"):
         typed = read_table(tmp_path / "survey.parquet", kinds="nominal")
     assert typed.variables.categories[0] == ("None", "Often", "Some")
-
-
-def test_the_proposal_for_rare_categories_has_every_value_that_was_put_together():
-    column = pd.Series(["a", "b", "c"] * 20 + ["d", "e"], name="x")
-    encode = {"x": {"a": 0, "b": 0, "c": 1, "d": 2, "e": None}}
-    (message,) = said(column.to_frame().assign(y=[0, 1] * 31), encode=encode, kinds={"x": "ordinal"}, missing="drop")
-    assert "encode={'x': {'a': 0, 'b': 0, 'c': 1, 'd': 1, 'e': None}}" in message
-
-
-def test_the_proposal_for_rare_categories_leaves_none_rare():
-    common, rare = np.repeat([3, 4, 5, 6, 9], 20), [1, 2, 2, 7, 7, 8, 10, 11]
-    (message,) = said(pd.DataFrame({"x": [*common, *rare], "y": [0, 1] * 54}), kinds={"x": "nominal"})
-    assert "encode={'x': {1: 0, 2: 0, 3: 0, 4: 1, 5: 2, 6: 3, 7: 3, 8: 3, '…': None}}" in message
-    (message,) = said(pd.DataFrame({"x": [*"aabbcc" * 9, "d", "e"], "y": [0, 1] * 28}), kinds={"x": "nominal"})
-    assert "encode={'x': {'a': 0, 'b': 1, 'c': 2, 'd': 2, 'e': 2}}" in message
 
 
 def test_info_warns_about_names_of_rows_and_ends_with_an_error_under_strict(tmp_path):
@@ -454,17 +432,19 @@ def test_answers_that_differ_in_case_only(tmp_path):
     path = write_rows(tmp_path / "t.csv", ["a", "b"], rows)
     shown = run("info", path, "--nominal", "a", "--ordinal", "b").stderr
     assert "'No', 'no', which differ only in case or blanks" in shown
+    assert "give them the same number (--encode)" in shown
     remedy = ["--encode", "a=No=0,no=0,Yes=1,yes=1"]
-    assert " ".join(remedy) in shown
     assert "differ" not in run("info", path, "--nominal", "a", "--ordinal", "b", *remedy).stderr
 
 
-def test_the_proposal_for_rare_categories_can_be_followed(tmp_path):
+def test_rare_categories_can_be_merged(tmp_path):
     rows = [[n % 3 if n else 3, n % 2, n % 5] for n in range(40)]
     path = write_rows(tmp_path / "t.csv", ["a", "b", "c"], rows)
-    remedy = "a=0=0,1=1,2=2,3=2"
-    assert f"--encode {remedy}" in run("info", path, "--ordinal", "a,c").stderr
-    assert "rare" not in run("info", path, "--ordinal", "a,c", "--encode", remedy).stderr
+    shown = run("info", path, "--ordinal", "a,c").stderr
+    assert "fewer than 5 rows: 'a': 3 (1)." in shown
+    assert "give them the same number (--encode)" in shown
+    merged = run("info", path, "--ordinal", "a,c", "--encode", "a=0=0,1=1,2=2,3=2")
+    assert "fewer than" not in merged.stderr
 
 
 def test_columns_without_names_are_counted_as_options_count_them(tmp_path):
@@ -499,7 +479,7 @@ def test_the_refusal_of_frames_and_arrays_is_short():
     rng = np.random.default_rng(0)
     with pytest.raises(
         DataError,
-        match=r'got (-?\d\.\d{1,3}, ){5}… in column 0 .*pass kinds="continuous" to as_table',
+        match=r'got (-?\d\.\d+, ){5}… in column 0 .*pass kinds="continuous" to as_table',
     ):
         as_table(rng.normal(size=(30, 3)))
     dated = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=30), "a": np.arange(30) % 2})
@@ -521,8 +501,28 @@ def test_info_asks_about_a_column_called_like_weights(tmp_path):
         assert "looks like row weights" not in run("info", path, *said).stderr
 
 
+@pytest.mark.parametrize("name", ["weight", "freq"])
+def test_texts_are_not_called_row_weights(tmp_path, name):
+    rows = [[n % 2, n // 2 % 2, f"{50 + n} kg"] for n in range(30)]
+    said = run("info", write_rows(tmp_path / "t.csv", ["a", "b", name], rows)).stderr
+    assert f"--drop {name}" in said
+    assert "looks like row weights" not in said
+
+
+@pytest.mark.parametrize("names", [["dweight", "pspwght", "anweight"], ["w1", "w2", "w3"]])
+def test_info_says_that_one_of_several_weights_is_enough(tmp_path, names):
+    numbers = np.random.default_rng(0).gamma(20, 0.05, (60, 3)).round(3)
+    rows = [["ab"[k % 2], "xy"[k // 2 % 2], *each] for k, each in enumerate(numbers.tolist())]
+    done = run("info", write_rows(tmp_path / "t.csv", ["a", "b", *names], rows))
+    said, found = " ".join(done.stderr.split()), " ".join(done.stdout.split())
+    are_weights = names[0] == "dweight"
+    assert ("--weights dweight, and leave the others out (--drop pspwght,anweight)" in said) == are_weights
+    assert ("--weights dweight" in found and "--drop pspwght,anweight" in found) == are_weights
+    assert ("--continuous" in found) != are_weights
+
+
 def test_info_advises_weights_only_where_fit_takes_them(tmp_path):
-    """With two other columns and without missing cells; what a variable of that name needs is told as well."""
+    """With two other columns and without missing cells."""
     numbers = [[n % 2, n * n % 7 % 2, 17 * n % 89] for n in range(40)]
     tables = {
         "--weights weight": (["a", "b", "weight"], numbers),
@@ -534,7 +534,6 @@ def test_info_advises_weights_only_where_fit_takes_them(tmp_path):
         found = json.loads(run("info", path, "--json").stdout)
         assert found["options"] == advice
         run("fit", path, *advice.split(), "--alpha", "0.2")
-        assert ("--continuous weight" in found["suggestions"]) == ("--weights" in advice)
 
 
 def test_texts_that_name_rows_are_not_proposed_as_numbers(tmp_path):
@@ -557,9 +556,10 @@ def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
 
 def test_numbers_without_a_bound_are_left_out_by_a_guess():
     frame = pd.DataFrame({"a": [0, 1] * 20, "b": [1.5, np.inf, -np.inf, 2.0] * 10, "c": [0, 10**400] * 20})
+    frame["d"] = [*np.linspace(0.5, 9.7, 39), np.inf]
     table = as_table(frame, guess=True)
     assert table.names == ("a",)
-    assert {name: guess.note for name, guess in table.guesses.items()} == {"b": "not finite", "c": "not finite"}
+    assert {name: guess.note for name, guess in table.guesses.items()} == dict.fromkeys("bcd", "not finite")
 
 
 def test_columns_without_names_keep_the_numbers_by_which_options_call_them(tmp_path):
@@ -614,22 +614,17 @@ def test_many_columns_of_different_numbers_do_not_name_rows(tmp_path):
     rng = np.random.default_rng(0)
     counts = np.round(np.exp(rng.normal(6, 1.5, (60, 4)))).astype(int)
     species = write_rows(tmp_path / "t.csv", ["s1", "s2", "s3", "s4"], counts.tolist())
-    shown = " ".join(run("info", species).stdout.split())
-    assert "Fit needs --continuous s1:s4" in shown
-    assert "Consider --normal-scores s" in shown
+    shown = run("info", species)
+    assert "Fit needs --continuous s1:s4" in " ".join(shown.stdout.split())
+    assert "--normal-scores s" in shown.stderr
 
 
-def test_info_sets_demographic_columns_apart_from_items(tmp_path):
-    rng = np.random.default_rng(0)
-    items = rng.integers(1, 6, (200, 6))
-    rows = np.column_stack([items, rng.integers(1, 3, 200), rng.integers(18, 80, 200)])
-    table = write_rows(tmp_path / "t.csv", [*(f"q{k}" for k in range(1, 7)), "gender", "age"], rows.tolist())
-    shown = " ".join(run("info", table).stdout.split())
-    assert "Fit needs --ordinal q1:q6 --continuous age --encode auto (change" in shown
-    assert "Consider --covariates gender,age to adjust for columns unlike the others" in shown
-    assert "Consider" not in run("info", table, "--covariates", "gender,age").stdout
-    table.write_text(table.read_text().rpartition(",")[0] + ",\n")  # no covariate may have missing cells
-    assert "Consider --covariates gender to adjust" in " ".join(run("info", table).stdout.split())
+def test_info_leaves_constant_columns_out(tmp_path):
+    rows = [[n % 2, n // 2 % 2, "wave 1", 3, 0] for n in range(40)]
+    path = write_rows(tmp_path / "t.csv", ["a", "b", "version", "level", "zero"], rows)
+    needs = json.loads(run("info", path, "--json").stdout)["options"]
+    assert needs == "--drop version,level"  # 0 and 1 are never guessed
+    run("fit", path, *needs.split(), "--alpha", "0.2")
 
 
 @pytest.mark.parametrize(
@@ -673,6 +668,7 @@ def test_columns_of_months_of_many_words_or_without_answers_are_left_out():
         {
             "b": rng.integers(0, 2, 120),
             "month": rng.choice(months, 120),
+            "day": pd.date_range("2026-01-01", periods=120),
             "school years": rng.choice(["2010-11", "2011-12", "2012-13"], 120),
             "town": [f"town {k % 30}" for k in range(120)],
             "trade": [f"trade {k % 20}" for k in range(120)],
@@ -684,17 +680,12 @@ def test_columns_of_months_of_many_words_or_without_answers_are_left_out():
     found = {name: (guess.kind, guess.note) for name, guess in guesses.items()}
     assert found == {
         "month": (None, "dates"),
+        "day": (None, "dates"),
         "school years": ("nominal", ""),
         "town": (None, "too many values"),
         "trade": ("nominal", ""),
         "empty": (None, "no answers"),
     }
-
-
-def test_several_columns_of_ranks_are_numbers():
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame({name: rng.permutation(60) for name in ("wealth", "commerce", "clergy")})
-    assert {guess.kind for guess in as_table(frame, guess=True).guesses.values()} == {"continuous"}
 
 
 def test_a_reversed_item_without_a_name_is_reversed_by_its_number(tmp_path):
@@ -825,3 +816,24 @@ def test_covariates_and_binary_columns_may_be_computed():
     assert not any("computed" in text for text in said(frame, kinds=kinds, covariates=["total"]))
     bits = (items > 3).astype(int)
     assert not any("computed" in text for text in said(bits.assign(b=bits["i0"] * bits["i1"]), kinds="binary"))
+
+
+def test_a_refusal_is_a_missing_answer_like_not_knowing():
+    frame = pd.DataFrame({"q": np.resize(["Yes", "No", "Maybe"], N), "b": np.resize([0, 1], N)})
+    frame.loc[:1, "q"], frame.loc[2:4, "q"] = "Refuse to Answer", "Don't Know"
+    (text,) = said(frame, kinds={"q": "nominal"})
+    assert "has \"Don't Know\", 'Refuse to Answer' besides 'Maybe', 'No', 'Yes'" in text
+
+
+def test_numbers_that_differ_by_rounding_have_no_order():
+    frame = pd.DataFrame({"g": np.resize([0.1, 0.2, 0.3, 0.1 + 0.2], N), "b": np.resize([0, 1, 1], N)})
+    with pytest.raises(DataError, match=r"column 'g' must hold numbers that differ by more than rounding"):
+        as_table(frame, kinds={"g": "ordinal"})
+    with pytest.raises(DataError, match=r"must differ by more than rounding for column 'g'"):
+        as_table(frame, kinds={"g": "ordinal"}, scores={"g": [0.1, 0.2, 0.3, 0.1 + 0.2]})
+
+
+def test_a_column_without_answers_is_named_where_its_rows_would_be_dropped():
+    frame = pd.DataFrame({"A1": [None] * 30, "b": [0, 1] * 15})
+    with pytest.raises(DataError, match=r"got none: column 'A1' has no answers at all\. Leave out columns first\."):
+        as_table(frame, missing="drop")

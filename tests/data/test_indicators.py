@@ -86,10 +86,10 @@ def test_the_coding_combines_another_table(named):
         assert np.array_equal(as_table(frame[frame.columns[::-1]], encode=table.coding).codes, table.codes)
     wrong = frame.copy()
     wrong.iloc[3, :2] = 1
-    with pytest.raises(DataError, match=r"exactly one 1.*got several in row 4"):
+    with pytest.raises(DataError, match=r"exactly one 1.*got several in row 3"):
         as_table(wrong if named else wrong.to_numpy(), encode=table.coding)
     wrong.iloc[3, :3] = 0
-    with pytest.raises(DataError, match="got none in row 4"):
+    with pytest.raises(DataError, match="got none in row 3"):
         as_table(wrong if named else wrong.to_numpy(), encode=table.coding)
 
 
@@ -178,15 +178,42 @@ def test_linear_combinations_of_several_columns_are_found_and_copies_of_one_are_
     assert linear_relations(np.column_stack([x, y, z, 2 * x, x - y])) == [[4, 0, 1]]
 
 
-def test_missing_cells_are_no_values_of_equal_columns():
+def test_a_few_large_numbers_are_no_relation_and_hide_none():
+    noise = np.random.default_rng(0).normal(size=(500, 4))
+    noise[:2] *= 1e7
+    assert linear_relations(noise) == []
+    assert linear_relations(np.column_stack([noise, noise[:, 2] - noise[:, 3]])) == [[4, 2, 3]]
+
+
+def test_sums_are_no_relation_of_normal_scores():
+    a, b = np.random.default_rng(1).normal(size=(2, N))
+    frame = pd.DataFrame({"a": a.round(3), "b": b.round(3), "total": a.round(3) + b.round(3)})
+    assert any("can be computed" in text for text in said(as_table, frame, kinds="continuous")[1])
+    normal = said(as_table, frame, kinds="continuous", scores=dict.fromkeys(frame, "normal"))[1]
+    assert not any("can be computed" in text for text in normal)
+
+
+def test_copies_have_the_same_missing_cells():
     rng = np.random.default_rng(4)
     x, y = rng.integers(0, 2, (2, N)).astype(np.uint8)
     codes, holes = np.stack([x, x, y, y, 1 - x], axis=1), np.zeros((N, 5), dtype=bool)
-    holes[:10, 1] = holes[5:20, 0] = holes[20:25, 4] = True
-    codes[30, 3], holes[30, 4] = 1 - y[30], True  # y and its copy differ in a row in which another column is missing
+    holes[:10, [0, 1, 4]] = holes[5:20, 2] = True
     codes[holes] = 0
-    assert dependent_columns(codes, np.ones(5, dtype=bool)) == []
     assert dependent_columns(codes, np.ones(5, dtype=bool), holes) == [[0, 1, 4]]
+
+
+def test_rows_with_huge_numbers_are_no_relation():
+    noise = np.random.default_rng(0).normal(size=(500, 4))
+    noise[0, [0, 2]] *= 1e16
+    noise[1, [1, 2]] *= 1e16
+    assert linear_relations(noise) == []
+
+
+def test_many_sums_of_many_columns_are_found():
+    rng = np.random.default_rng(0)
+    items = rng.normal(size=(800, 60))
+    sums = items @ rng.uniform(0.5, 1.0, (60, 60))
+    assert linear_relations(np.hstack([items, sums])) == [[60 + k, *range(60)] for k in range(60)]
 
 
 @pytest.mark.parametrize("kind", ["number", "name"])
@@ -219,6 +246,14 @@ def test_decimal_commas_are_recognized(tmp_path):
     assert table.variables.categories[2] == (0.5, 1, 1.5, 2, 2.5)
     with pytest.raises(DataError, match='pass decimal="," to read_table, or turn the texts of a frame into numbers'):
         as_table(frame[["a", "b", "x"]], kinds={"x": "ordinal"})
+
+
+def test_the_category_of_rows_without_an_indicator_is_not_called_like_another():
+    kind = np.random.default_rng(3).integers(0, 4, 60)
+    names = ["c_red", "c_other", "c_other (2)"]
+    frame = pd.DataFrame((kind[:, None] == range(3)).astype(int), columns=names).assign(x=np.arange(60) % 2)
+    table = as_table(frame, combine_indicators=True)
+    assert table.variables.categories[0] == ("red", "other", "other (2)", "other (3)")
 
 
 def test_a_combined_column_is_not_called_like_another():

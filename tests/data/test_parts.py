@@ -1,6 +1,7 @@
 """Tables in parts: what is taken for one, one coding for all parts, sums over rows, and parts that disagree."""
 
 import itertools
+from operator import attrgetter, itemgetter
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from isinglass.data.parts.parted_table import Fold, cut_into_parts, rows_of
 from isinglass.data.weights import WeightSums
 from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
 from isinglass.missing_record import Missing
+from isinglass.variables import Variables
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 2, (60, 5), dtype=np.uint8)
@@ -169,9 +171,10 @@ def test_remedies_are_those_that_parts_have(encode):
 def test_a_part_that_disagrees_is_named(folder):
     frames = cut(pd.DataFrame(X, columns=NAMES))
     wrong = {
+        "more columns": (frames[2].assign(f=1), "part 2: .*got 'f' where part 0 has no column"),
         "other order": (frames[2][list("bacde")], r"part 2: .*in the same order; got 'b' where part 0 has 'a'"),
         "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got 'z' where part 0 has 'c'"),
-        "fewer columns": (frames[2][list("abcd")], r"part 2: .*5 columns.*got 4"),
+        "fewer columns": (frames[2][list("abcd")], "part 2: .*got no column where part 0 has 'e'"),
         "no row": (frames[2].iloc[:0], r"part 2: it has no rows"),
         "a new value": (frames[2].replace(0, 7), r"part 2: .*only 0 and 1; got 7 in column 'a'"),
         "no names": (frames[2].to_numpy(), r"part 2: .*none with names"),
@@ -260,7 +263,8 @@ def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
 
 def test_what_needs_rows_in_memory_refuses_parts():
     table = read_parts(cut(X))
-    for use in (np.asarray, list, lambda table: table[0], lambda table: table.codes):
+    properties = (attrgetter(name) for name in ("codes", "unit_weight", "weighted_rows"))
+    for use in (np.asarray, list, itemgetter(0), *properties):
         with pytest.raises(DataError, match="got a table in parts"):
             use(table)
 
@@ -360,3 +364,34 @@ def test_a_part_without_weights_has_weights_of_one():
         read_parts(cells, sample_weight=[heavy, last], weight_kind="sampling").counted() for last in (None, np.ones(50))
     )
     np.testing.assert_allclose(category_counts(implied), category_counts(stated), rtol=1e-12)
+
+
+def test_variables_are_those_of_all_parts():
+    frame, variables = pd.DataFrame(X, columns=NAMES), Variables.binary(["c", "a"])
+    table = as_table(cut(frame), variables=variables)
+    assert table.names == ("c", "a")
+    np.testing.assert_array_equal(rows(table), X[:, [2, 0]])
+    for given in (X[:, :2], cut(X[:, :2])):
+        assert as_table(given, variables=variables).names == ("c", "a")
+    with pytest.raises(DataError, match="must have columns of two values here; got the ordinal column 'a'"):
+        as_table(cut(frame), variables=Variables.of([3], ["ordinal"], names=["a"]))
+
+
+@pytest.mark.parametrize(
+    "option", [{"guess": True}, {"kinds": "binary"}, {"reverse": ["a"]}, {"combine_indicators": True}]
+)
+def test_options_of_other_kinds_are_refused_by_name(option):
+    (name,) = option
+    with pytest.raises(DataError, match=f"^{name} must not be given for a table in parts"):
+        as_table(cut(pd.DataFrame(X, columns=NAMES)), **option)
+
+
+@pytest.mark.parametrize("missing", ["drop", "zero"])
+def test_no_part_is_advised_to_impute(missing):
+    holes = X.astype(float)
+    holes[::3, 0], holes[1] = np.nan, np.nan
+    with pytest.warns(DataWarning, match="[io][nf] a part") as caught:
+        read_parts([holes, holes], missing=missing)
+    with pytest.raises(DataError, match=r"got none: column 0 has no answers at all\. Leave out") as refused:
+        read_parts([holes * np.nan, holes], missing="drop")
+    assert not any("impute" in str(each) for each in (*[warning.message for warning in caught], refused.value))

@@ -311,7 +311,7 @@ def test_names_of_the_file_come_before_names_that_were_given():
 
 def test_row_names_are_not_taken_for_the_weights_of_the_fit():
     coding = read("5,2.5,0,1\n6,1,1,1\n7,1,1,0\n9,1.5,0,0\n", header=False, weights=0, id_column=0).coding
-    with pytest.raises(DataError, match=r"must have the 3 columns of the file of the fit, .* got 2\. Row weights"):
+    with pytest.raises(DataError, match=r"must have the 2 columns of the fitted table, or all 3 .* got 1 of 2\."):
         read("7,0,1\n8,1,1\n9,1,0\n10,0,0\n", encode=coding, weights=0)
     again = read("2,2.5,0,1\n4,1,1,1\n", encode=coding, weights=0)
     assert (again.codes.tolist(), again.sample_weight.tolist()) == ([[0, 1], [1, 1]], [2.5, 1.0])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from isinglass import read_table
+from isinglass import as_table, read_table
 from isinglass.data.containers import open_source
 from isinglass.data.files.cells import lay_out
 from isinglass.data.files.documents import Limits
@@ -194,3 +194,20 @@ def test_row_names(text, found):
 def test_numbers_are_not_row_names_where_they_can_be_data():
     text = "nr,a\n11,1\n12,0\n13,1\n"
     assert sheet_of_text(text).find_id_column(numbers_are_data=True) is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "key", "place"),
+    [((1, 2, 3), 1, 0), ((2019, 2020, 2021), 2020, 1), ((2019, 2020, 2021), 2, 2), ((2, 0, 1), 0, 1)],
+)
+def test_a_number_is_the_label_of_a_column_before_its_place(labels, key, place):
+    cells = np.tile([[0], [1], [2]], (1, 3))
+    frame = pd.DataFrame(cells, columns=labels)
+    kinds = as_table(frame, kinds={key: "nominal"}, binarize={str(each): 0 for each in labels if each != labels[place]})
+    assert kinds.variables.kinds.index("nominal") == place
+    missing = as_table(frame, kinds="ordinal", na_values={key: [0]}, missing="impute")
+    assert missing.holes.any(axis=0).tolist() == [j == place for j in range(3)]
+    again = as_table(frame, encode=as_table(frame, kinds="ordinal").coding, na_values={key: [0]}, missing="impute")
+    np.testing.assert_array_equal(again.holes, missing.holes)
+    renamed = as_table(frame, names=list("abc"), kinds="ordinal", na_values={0: [0]}, missing="impute")
+    assert renamed.holes.any(axis=0).tolist() == [True, False, False]

@@ -15,6 +15,7 @@ from isinglass.data.files.text import (
     _add_words,
     _read_many,
     blank_comments,
+    blank_titles,
     find_delimiter,
     read_records,
     to_utf8,
@@ -98,6 +99,7 @@ def test_the_corner_that_r_leaves_out():
         ("a,b\n0,1\n0\n", r"rows must have equal length; got 1 field in line 3, where 2 are expected"),
         ("a,b\n0,1\n0,1,1\n", r"got 3 fields in line 3"),
         ("a,b\n0,1,1,1\n", r"got 4 fields in line 2, where 2"),
+        ('"a"x,b\n0,1\n', "has a broken field in its first record: ',' expected"),
         ('a,b\n0,"1\n', "broken field after line 1: unexpected end of data"),
     ],
 )
@@ -112,6 +114,18 @@ def test_wrong_encoding_names_the_line():
         read(text, ",")
 
 
+@pytest.mark.parametrize("n_rows", [0, 3, 2000])
+def test_wrong_encoding_of_the_header_alone(n_rows):
+    with pytest.raises(DataError, match="line 1 holds the byte 0xf6"):
+        read(("größe,b\n" + "0,1\n" * n_rows).encode("latin-1"), ",")
+
+
+def test_wrong_encoding_of_the_wording_of_questions():
+    lines = ["Q1,Q2", "Größe?,Alter?", *(['"{""ImportId"":""a""}","{""ImportId"":""b""}"'] + ["0,1"] * 3)]
+    with pytest.raises(DataError, match="line 2 holds the byte 0xf6"):
+        blank_titles("\n".join(lines).encode("latin-1"), ",", "auto")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "cp1252", "UTF_8"])
 def test_encodings(encoding):
     assert to_utf8("é,b\n".encode(encoding), encoding, Limits()) == "é,b\n".encode()
@@ -124,7 +138,8 @@ def test_a_byte_order_mark_tells_utf_16():
 @pytest.mark.parametrize(
     ("data", "encoding", "message"),
     [
-        (b"a\x00b", "utf-8", "got NUL bytes"),
+        (b"a\x00b\x00c,d", "utf-8", "not a table: it is neither text in UTF-8 nor a file of a known format"),
+        ("a,b\n0,1\n".encode("utf-16-le"), "utf-8", 'pass encoding="utf-16"'),
         (b"a", "klingon", "a text encoding that Python knows; got 'klingon'"),
         (b"a", None, "encoding must be the name of a text encoding; got None"),
         (b"\xff\xfe\x00", "utf-16", "that of the file; got 'utf-16': .*truncated"),
@@ -162,6 +177,9 @@ def test_a_quote_that_is_never_closed_does_not_swallow_the_rest():
         ("# a,b\n0,1\n1,1\n", "# a,b\n0,1\n1,1\n", 0),  # as numpy.savetxt writes a header
         ("#,a\n1,0\n2,1\n", "#,a\n1,0\n2,1\n", 0),
         ("a,b\n#1,1\n", "a,b\n#1,1\n", 0),
+        ("sep=;\na;b\n0;1\n", "\na;b\n0;1\n", 1),  # as Excel has it
+        ('"sep=,"\r\na,b\r\n0,1\r\n', "\r\na,b\r\n0,1\r\n", 1),
+        ("sep=1,b\n0,1\n", "sep=1,b\n0,1\n", 0),
     ],
 )
 def test_comments(text, shown, count):

@@ -1,6 +1,7 @@
 """Rows simulated from a network against the rows of a table."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy.stats import hypergeom
 
 from isinglass import IsingLasso, IsingNetwork, Network, exact, ising_path, metrics, plot, simulate
 from isinglass.data import as_table
-from isinglass.errors import DataError, MixingWarning
+from isinglass.errors import ConstantColumnWarning, DataError, MixingWarning
 from isinglass.evaluate.checking import _compare, _split_points, _tails
 from isinglass.select import Fixed, Method
 from isinglass.variables import Variables
@@ -45,7 +46,7 @@ def test_chains_of_a_larger_network():
     assert [one.what for one in found.comparisons] == ["means", "pairs", "triples", "counts"]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_dense_network_of_neurons_is_flagged(seed):
     X = neurons(seed)
     found = metrics.check_model(X, ising_path(X, [0.0005])[0])
@@ -177,6 +178,16 @@ def test_samples_warn_if_the_chain_has_not_mixed_or_the_rows_are_others():
         dense.sample(500, random_state=0)
     messages = " ".join(str(one.message) for one in caught)
     assert "has not mixed" in messages or "do not look like the table" in messages
+
+
+@pytest.mark.filterwarnings("error")
+def test_samples_of_a_column_whose_share_exceeds_1_by_rounding():
+    X = exact.exact_sample(MODEL, 300, random_state=0)
+    X[:, 0] = 1
+    with pytest.warns(ConstantColumnWarning):
+        fit = Method(selector=Fixed(0.2)).fit(X)
+    rounded = replace(fit.data, shares=np.where(fit.data.shares == 1.0, 1.0 + 1e-13, fit.data.shares))
+    assert replace(fit, data=rounded).sample(300, random_state=0)[:, 0].all()
 
 
 @pytest.mark.filterwarnings("error")

@@ -3,9 +3,8 @@
 import networkx
 import numpy as np
 import pytest
-from choices import select_ebic
 
-from isinglass import metrics, simulate
+from isinglass import Method, metrics, simulate
 from isinglass.errors import DataError
 from isinglass.metrics import edge_confusion
 
@@ -22,7 +21,7 @@ def test_f1_rises_with_the_number_of_rows(name):
     model, scores = NETWORKS[name], []
     for n_rows in (100, 400, 3200):
         tables = [simulate.exact_sample(model, n_rows, random_state=seed) for seed in range(4)]
-        choices = [select_ebic(X, alphas=25, relaxed=True).solution for X in tables]
+        choices = [Method().choose(X).solution for X in tables]
         scores.append(float(np.mean([edge_confusion(choice, model).f1 for choice in choices])))
     assert scores[0] < scores[1] <= scores[2]
     assert scores[2] >= 0.98

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,6 +26,15 @@ def test_facts_come_from_the_solution():
     assert annotate(solution).facts == annotate(estimator).facts == {"alpha": 0.1, "converged": True}
 
 
+def test_a_wording_that_the_user_gives_stands_in_place_of_that_of_the_file():
+    model = random_model(2, 1)
+    worded = model.with_variables(replace(model.variables, wording=("I am sad", "I am tired")))
+    assert annotate(worded).nodes["wording"].values == ("I am sad", "I am tired")
+    nodes = annotate(worded, node_attributes={"Wording": ["sad", "tired"]}).nodes
+    assert nodes["Wording"].values == ("sad", "tired")
+    assert "wording" not in nodes
+
+
 def test_attributes_with_labels_are_joined_by_name():
     model = Network(np.zeros(3), [[0, 1], [0, 2]], [2.0, 1.0], names=["a", "b", "c"])
     frame = pd.DataFrame({"party": ["C", "B", "A"]}, index=["c", "b", "a"])
@@ -33,8 +43,7 @@ def test_attributes_with_labels_are_joined_by_name():
     found = annotate(model, node_attributes=columns).nodes
     assert found["party"].values == ("A", None, "C")
     assert found["age"].values == (1, 2, 3)
-    shares = pd.DataFrame([[0, 0, 0.1], [0, 0, 0.2], [0.1, 0.2, 0]], index=list("cba"), columns=list("cba"))
-    assert annotate(model, edge_attributes={"share": shares}).edges["share"].values == (0.2, 0.1)
+    assert annotate(model, edge_attributes={"share": [0.2, None]}).edges["share"].values == (0.2, None)
     with pytest.raises(DataError, match="attribute 'party' must be labeled by the names of the nodes"):
         annotate(model, node_attributes={"party": pd.Series(["A"], index=["z"])})
 
@@ -54,10 +63,14 @@ def test_attributes_from_mappings_and_frames(frame):
     [
         ({"node_attributes": [1, 2, 3]}, "node_attributes must be a data frame or a mapping of columns; got list"),
         ({"node_attributes": {"degree": [1, 2, 3]}}, "Rename"),
-        ({"edge_attributes": {"weight": np.eye(3)}}, "Rename"),
+        ({"edge_attributes": {"weight": [1]}}, "Rename"),
+        ({"edge_attributes": {"share": np.eye(3)}}, "attribute 'share' must be a column of"),
+        ({"edge_attributes": {"share": range(9)}}, "attribute 'share' must have one value for each of the . edges"),
         ({"color_by": "party"}, "color_by must be one of"),
         ({"group_colors": {"R": "red"}}, "must come with color_by"),
-        ({"positions": np.zeros((2, 2))}, "positions must be finite"),
+        ({"node_attributes": {"a": [1, "1", 2]}, "color_by": "a", "group_colors": {"3": "red"}}, "groups that occur"),
+        ({"positions": np.zeros((2, 2))}, r"positions must have the shape \(3, 2\); got \(2, 2\)"),
+        ({"color_by": ["party"]}, "color_by must be one of"),
         ({"positions": np.full((3, 2), np.nan)}, "positions must be finite"),
     ],
 )

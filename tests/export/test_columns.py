@@ -2,11 +2,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import scipy.sparse as sp
 
 from isinglass import Variables
 from isinglass.errors import DataError
-from isinglass.export.attributes import RESERVED, check_name, pair_column, read_column
+from isinglass.export.attributes import RESERVED, check_name, read_column
 
 BITS = Variables.of([2, 2], ["binary", "binary"])
 
@@ -70,23 +69,3 @@ def test_names_that_become_equal_are_refused():
         check_name("a␇", "node", BITS, [check_name("a\x07", "node", BITS, [])])  # in XML
     with pytest.raises(DataError, match="another column has that name, in upper or lower case"):
         check_name("PARTY", "edge", BITS, [check_name("Party", "edge", BITS, [])])
-
-
-def test_pairs_are_looked_up_dense_or_sparse():
-    dense = np.array([[0, 0.5, 0], [0.5, 0, 2], [0, 2, 0]])
-    pairs = np.array([[1, 2], [0, 2]])
-    for matrix in (dense, dense.tolist(), sp.csr_array(dense), sp.coo_matrix(dense)):
-        assert pair_column("a", matrix, pairs, "abc").values == (2.0, 0.0)
-    assert pair_column("a", dense, np.empty((0, 2), dtype=int), "abc").values == ()
-
-
-def test_pairs_may_hold_text():
-    assert pair_column("a", [["", "x"], ["x", ""]], np.array([[0, 1]]), "ab").values == ("x",)
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"), [([1.0, 2.0], "one row and column per node"), ([[0, 1], [2, 0]], "must be symmetric")]
-)
-def test_matrices_are_checked(matrix, message):
-    with pytest.raises(DataError, match=message):
-        pair_column("a", matrix, np.array([[0, 1]]), "ab")

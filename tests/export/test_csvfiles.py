@@ -4,7 +4,6 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,11 +48,12 @@ def test_pandas_reads_the_same_edges(model, tmp_path):
 
 
 def test_attributes_follow_their_edges(model):
-    stability = sp.csr_array(np.abs(model.couplings) / 10)
-    attributes = {"stability": stability, "product": np.outer(range(8), range(8))}
+    place = {name: k for k, name in enumerate(NAMES)}
+    table = pd.DataFrame(model.edges())
+    products = table["source"].map(place) * table["target"].map(place)
+    attributes = pd.DataFrame({"stability": table["weight"] / 10, "product": products})
     header, *found = rows(written("edges", model, edge_attributes=attributes))
     assert header[-2:] == ["stability", "product"]
-    place = {name: k for k, name in enumerate(NAMES)}
     for source, target, _, _, weight, share, product in found:
         assert float(share) == pytest.approx(float(weight) / 10)
         assert int(product) == place[source] * place[target]

@@ -1,7 +1,6 @@
 import io
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from isinglass import Network
@@ -11,7 +10,7 @@ from isinglass.export import network_files, write_network
 MODEL = Network.from_couplings([[0, 1.5, 0], [1.5, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"])
 OPTIONS = {
     "node_attributes": {"party": ["R", "D", "R"]},
-    "edge_attributes": {"f": np.ones((3, 3))},
+    "edge_attributes": {"f": [0.1, 0.2]},
     "color_by": "party",
     "group_colors": {"R": "red"},
     "positions": [[0, 0], [1, 1], [2, 0]],
@@ -53,3 +52,9 @@ def test_unknown_endings(path):
 def test_unknown_formats():
     with pytest.raises(DataError, match="format must be one of"):
         write_network(MODEL, "n.csv", "xlsx")
+
+
+@pytest.mark.parametrize("path", [3, None, ["n.csv"]])
+def test_what_is_no_path(path):
+    with pytest.raises(DataError, match='path must be a path, "-" or a text stream'):
+        write_network(MODEL, path, "gexf")

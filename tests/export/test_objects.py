@@ -17,7 +17,7 @@ def model():
 
 
 def test_networkx(model):
-    graph = to_networkx(model, node_attributes={"party": ["R", None, "D", "I"]}, edge_attributes={"f": np.ones((4, 4))})
+    graph = to_networkx(model, node_attributes={"party": ["R", None, "D", "I"]}, edge_attributes={"f": [1.0, 2.0]})
     assert list(graph) == ["a", "b", "c", "alone"]
     assert dict(graph.degree()) == {name: data["degree"] for name, data in graph.nodes(data=True)}
     strengths = {name: data["strength"] for name, data in graph.nodes(data=True)}

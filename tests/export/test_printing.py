@@ -187,6 +187,12 @@ def test_formats_that_are_none(path, format):
         write_table(EDGES, path, format)
 
 
+@pytest.mark.parametrize("column", [3, "tea"])
+def test_columns_that_are_none(column):
+    with pytest.raises(DataError, match="table must have columns of values; got"):
+        write_table({"source": column}, "-", "csv")
+
+
 def test_columns_of_several_lengths():
     with pytest.raises(DataError, match="columns of one length"):
         write_table({"a": [1], "b": [1, 2]}, "-", "csv")

@@ -136,7 +136,7 @@ def begin(name, folder):
     if name in SCRIPTS:
         process.stdout.readline()
     elif name == "kept tasks":
-        while process.poll() is None and not list((folder / "kept").glob("*.npz")):
+        while process.poll() is None and not list((folder / "kept" / "rows").glob("*.npz")):
             time.sleep(0.05)
     elif name.startswith("reading"):
         wait_for_work(process, READING)
@@ -170,9 +170,9 @@ def judge(name, number, code, messages, folder, before):
     if code != 128 + number or "Traceback" in messages:
         wrong.append(f"{name}: exit code {code} after signal {number}: {messages[-200:]}")
     if name == "kept tasks":
-        if not list((folder / "kept").glob("*.npz")):
+        if not list((folder / "kept" / "rows").glob("*.npz")):
             wrong.append(f"{name}: nothing was kept")
-        wrong += [f"{name}: left {path.name}" for path in (folder / "kept").glob(".isinglass*")]
+        wrong += [f"{name}: left {path.name}" for path in (folder / "kept" / "rows").glob(".isinglass*")]
         shutil.rmtree(folder / "kept", ignore_errors=True)
     left = sorted(set(folder.iterdir()) - set(before))
     return [*wrong, *([f"{name}: left {left}"] if left else [])]

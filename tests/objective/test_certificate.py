@@ -6,7 +6,7 @@ import extended
 import numpy as np
 import objectives as objective
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.errors import DataError
@@ -55,15 +55,12 @@ def test_the_gap_holds_in_extended_precision_and_loses_little(problem):
     )
 
 
-@settings(max_examples=20)  # each in extended precision, half a second
-@given(st.integers(0, 2**32 - 1))
-def test_the_gap_holds_at_points_that_are_almost_optimal(seed):
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 20))])
+def test_the_gap_holds_at_points_that_are_almost_optimal(seed):  # in extended precision, half a second each
     rng = np.random.default_rng(seed)
     X = (rng.random((8, 3)) < 0.5).astype(int)
     weight = 10.0 ** (13.0 * rng.random(8))
     alpha = float(rng.choice([0.01, 0.1, 0.5])) * objective.alpha_max(X, weight)
-    if alpha == 0.0:
-        return
     regression, z = extended.joint(X, *objective.null_model(X, sample_weight=weight), alpha, weight=weight)
     best = regression.improved(z, sweeps=60)
     vary = np.flatnonzero(np.ptp(X, axis=0))

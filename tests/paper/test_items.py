@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import paper
-from paper import epsilon, exact, glmnet, lambdas, page, printed, roc, scaling, timing
+from paper import epsilon, exact, glmnet, lambdas, page, printed, roc, scaling, study, timing
 from paper.evidence import Verdict
+from paper.files import read_rows
 from paper.study import Config
 
 YES, REMARK, NO = Verdict.REPRODUCED, Verdict.REMARK, Verdict.NOT
@@ -21,9 +22,13 @@ MEASURED = ("seconds", "design_seconds", "rounds", "peak_mb", "before_mb")
 
 @pytest.fixture(scope="module")
 def config(tmp_path_factory):
-    """Settings of a miniature whose cells all tests share."""
+    """Settings of a miniature whose cells all tests share, with the λ that were chosen for the page."""
     folder = tmp_path_factory.mktemp("paper")
-    yield Config(quick=True, jobs=1, out=folder / "out", cache=folder / "cache")
+    settings = Config(quick=True, jobs=1, out=folder / "out", cache=folder / "cache")
+    chosen = pd.DataFrame(lambdas.cells(settings)).merge(read_rows(Config.out / "lambdas.csv"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study, "run", lambda item, config: chosen)
+        yield settings
     glmnet.end_session()
 
 

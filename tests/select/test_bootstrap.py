@@ -466,7 +466,7 @@ def test_a_time_limit_is_refused(table):
     ("method", "options", "message"),
     [
         (0.05, {"n_boot": 0}, "n_boot must be"),
-        (0.05, {"kind": "pairs"}, 'kind must be "rows" or "case-drop"'),
+        (0.05, {"kind": "pairs"}, 'kind must be one of "rows", "case-drop"'),
         (0.05, {"kind": "case-drop", "drop_shares": [0.5, 1.0]}, "drop_shares must be between 0 and 1"),
         (0.05, {"kind": "case-drop", "drop_shares": []}, "not empty"),
         (0.05, {"kind": "case-drop", "drop_shares": [0.999]}, "drop_shares must leave at least one of 200 rows"),

@@ -107,14 +107,6 @@ def test_ebic_counts_the_parameters_in_use_and_its_gamma_term_once_per_edge(coun
         assert ebic(table, solution, gamma=0.5) == pytest.approx(ebic_by_hand(table, solution, 0.5), rel=1e-9)
 
 
-def test_the_relaxed_ebic_counts_all_parameters():
-    solution = Solution(mixed_network(), 0.1)
-    n_parameters = 2 * 1 + 2 * 2 + 1
-    by_hand = 2 * n_parameters * np.log(len(MIXED)) + 3 * 4 * 0.5 * np.log(3)
-    by_hand -= 2 * refit(MIXED, solution).solution.network.log_pseudolikelihood(MIXED).sum()
-    assert ebic(MIXED, solution, gamma=0.5, relaxed=True) == pytest.approx(by_hand, abs=0.01)
-
-
 @pytest.mark.parametrize(("keep", "stage"), [(0.0, 1), (1.0, 0)])
 def test_the_curve_of_two_stages_is_the_ebic(keep, stage):
     """Of the chosen network, solved in full; the others are solved roughly, and so are their slopes."""
@@ -194,11 +186,6 @@ def test_pairs_with_many_parameters_are_found():
     assert found.solution.edge_index.tolist() == [[k, k + 1] for k in range(7)]
     shuffled = np.column_stack([np.random.default_rng(k).permutation(c) for k, c in enumerate(table.codes.T)])
     assert two_stage(make_table(shuffled, "nominal")).solution.n_edges == 0
-
-
-def test_select_ebic_finds_the_ordinal_chain():
-    chosen = select_ebic(ORDINAL, gamma=0.5, relaxed=True)
-    assert chosen.solution.edge_index.tolist() == CHAIN.edge_index.tolist()
 
 
 # ------------------------------------------------------------------------------------------- two stages

@@ -36,13 +36,13 @@ def test_every_method_gets_a_row(table):
     np.testing.assert_array_equal(found["alpha"], [0.05, np.nan])
     assert np.isfinite(found["held_out"]).all()
     by_default = compare_criteria(table, n_folds=3)
-    assert by_default["criterion"].tolist() == ["two-stage", "EBIC", "relaxed EBIC", "CV best", "CV 1se"]
+    assert by_default["criterion"].tolist() == ["two-stage", "EBIC", "CV best", "CV 1se"]
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")
 def test_the_default_criteria_have_the_folds_of_the_comparison(table):
     found = compare_criteria(table[:8], n_folds=3)
-    assert len(found["criterion"]) == 5
+    assert len(found["criterion"]) == 4
 
 
 def test_weights_count_rows(table):

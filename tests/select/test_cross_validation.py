@@ -233,7 +233,7 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
         ({"n_folds": 1}, "n_folds must be an integer of at least 2"),
         ({"n_folds": 8}, "n_folds must be at most the number of rows with a positive weight \\(7\\)"),
         ({"n_repeats": 0}, "n_repeats must be"),
-        ({"rule": "2se"}, 'rule must be "best" or "1se"'),
+        ({"rule": "2se"}, 'rule must be one of "best", "1se"'),
         ({"n_folds": 7, "sample_weight": [0, 1, 1, 1, 1, 1, 1]}, r"\(6\)"),
         ({"random_state": "x"}, "random_state must be"),
         ({"n_jobs": 0}, "n_jobs must be"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from choices import FunctionPaths, select_ebic
 
-from isinglass import EBIC, Method, Path, Solution, as_table, ising_path, nodewise_path, refit, simulate
+from isinglass import EBIC, Method, Path, Solution, as_table, ising_path, nodewise_path, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, GridEndWarning
 from isinglass.select import Fixed, ebic
 
@@ -41,12 +41,11 @@ def test_weights_are_repeated_rows():
     assert value == pytest.approx(ebic(np.repeat(X, weights, axis=0), NETWORK), rel=1e-13)
 
 
-@pytest.mark.parametrize("relaxed", [False, True])
-def test_a_row_of_weight_zero_may_have_a_category_of_its_own(relaxed):
+def test_a_row_of_weight_zero_may_have_a_category_of_its_own():
     chain = simulate.chain_network(4, strength=2.0, fields="balanced")
     rows = np.array(simulate.exact_sample(chain, 400, random_state=0))
     rows[0, 3] = 2
-    method = Method(selector=EBIC(relaxed=relaxed))
+    method = Method(selector=EBIC())
     found = method.choose(as_table(rows, np.arange(400) > 0, kinds={3: "nominal"}))
     expected = method.choose(as_table(rows[1:], kinds={3: "nominal"}))
     assert found.solution.n_edges == expected.solution.n_edges >= 3
@@ -131,50 +130,17 @@ def test_gamma_is_checked(gamma):
         ebic(X, NETWORK, gamma=gamma)
 
 
+def test_networks_must_be_solutions():
+    for given in (NETWORK.network, [NETWORK.network], 3):
+        with pytest.raises(DataError, match="path must be a Solution, a Fit, a fitted estimator, a Path or"):
+            ebic(X, given)
+
+
 def test_table_is_checked():
     with pytest.raises(DataError, match=r"one column per node \(3\); got 2"):
         ebic(X[:, :2], NETWORK)
     with pytest.raises(DataError, match="zero"):
         ebic(X, NETWORK, sample_weight=np.zeros(4))
-
-
-def test_relaxed_values_are_those_of_the_unpenalized_estimates():
-    table = simulate.exact_sample(simulate.chain_network(4, strength=1.0, fields="balanced"), 300, random_state=0)
-    path = ising_path(table, 8)
-    for point, value in zip(path, ebic(table, path, relaxed=True), strict=True):
-        assert value == pytest.approx(ebic(table, refit(table, point).solution), rel=1e-7)
-    assert (ebic(table, path, relaxed=True) <= ebic(table, path) + 1e-6).all()
-
-
-def test_relaxed_choice_has_fewer_false_edges():
-    table = simulate.exact_sample(simulate.chain_network(8, strength=1.0, fields="balanced"), 4000, random_state=0)
-    found = select_ebic(table, alphas=30, relaxed=True)
-    assert found.solution.edge_index.tolist() == [[k, k + 1] for k in range(7)]
-    assert select_ebic(table, alphas=30).solution.n_edges > 7
-    assert "relaxed" in repr(found)
-
-
-def test_relaxed_choice_shrinks_no_more_than_its_edges_need():
-    table = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 1000, random_state=0)
-    alphas = np.geomspace(0.5, 0.005, 60)
-    found = select_ebic(table, alphas=alphas, relaxed=True)
-    edges = found.solution.edge_index.tolist()
-    assert found.evidence.values[found.index] == found.evidence.values.min()
-    assert found.path[found.index - 1].edge_index.tolist() == edges  # there was something to choose between
-    assert found.path[found.index + 1].edge_index.tolist() != edges
-    assert np.abs(found.solution.edge_values).sum() > np.abs(found.path[found.index - 1].edge_values).sum()
-
-
-def test_relaxed_is_finite_where_the_estimate_is_not():
-    table = np.repeat([[0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]], 20, axis=0)  # 1 is never without 0
-    path = ising_path(table, [0.5, 0.1, 0.001])
-    values = ebic(table, path, relaxed=True)
-    assert np.isfinite(values).all()
-    # The likelihood has a supremum: a tiny penalty on the same edges comes near it.
-    weights = np.where(path[1].couplings != 0, 1.0, np.inf)
-    limit = ebic(table, ising_path(table, [1e-8], penalty_weights=weights, tol=1e-9)[0])
-    assert limit <= values[1] < limit + 0.5
-    assert values[1] < ebic(table, path[1])
 
 
 def test_a_fit_has_the_ebic_of_its_solution():

@@ -36,44 +36,48 @@ GONE = np.random.default_rng(0).random(CODES.shape) < 0.2
 GONE[11] = True
 WHOLE = make_table(CODES, KINDS, scores=SCORES)
 HOLES = make_table(np.where(GONE, 0, CODES), KINDS, scores=SCORES, holes=GONE, n_missing=int(GONE.sum()))
-FOUND = impute(HOLES, n_imputations=5)
 
 
-def test_observed_cells_stay_and_drawn_ones_are_categories():
-    table = FOUND.table
+@pytest.fixture(scope="module")
+def completed():
+    return impute(HOLES, n_imputations=5)
+
+
+def test_observed_cells_stay_and_drawn_ones_are_categories(completed):
+    table = completed.table
     assert isinstance(table, Table)
     assert (table.variables.kinds, table.variables.categories) == (HOLES.variables.kinds, HOLES.variables.categories)
     seen = ~GONE[table.rows]
     np.testing.assert_array_equal(table.codes[seen], CODES[table.rows][seen])
     assert table.codes[:, :-1].max() == 3
-    assert FOUND.converged
-    assert FOUND.n_empty == 1
+    assert completed.converged
+    assert completed.n_empty == 1
     assert table.sample_weight.sum() == pytest.approx(699)
-    for one in FOUND.tables():
+    for one in completed.tables():
         np.testing.assert_array_equal(one.codes[~GONE[one.rows]], CODES[one.rows][~GONE[one.rows]])
 
 
-def test_cells_follow_the_network():
+def test_cells_follow_the_network(completed):
     """The scores of drawn cells have the mean that the network gives them, row by row."""
-    table, column = FOUND.table, 2
+    table, column = completed.table, 2
     drawn = GONE[table.rows, column]
-    chances = FOUND.network.probabilities(table)[column][drawn]
+    chances = completed.network.probabilities(table)[column][drawn]
     means, squares = chances @ LINE, chances @ np.square(LINE)
     seen = np.asarray(LINE)[table.codes[drawn, column]]
     assert drawn.sum() > 500
     assert abs((seen - means).sum()) < 4 * np.sqrt((squares - means**2).sum())
 
 
-def test_the_chain_is_found_again():
-    imputed, whole = two_stage(FOUND.table).solution, two_stage(WHOLE).solution
+def test_the_chain_is_found_again(completed):
+    imputed, whole = two_stage(completed.table).solution, two_stage(WHOLE).solution
     assert imputed.edge_index.tolist() == whole.edge_index.tolist() == CHAIN.edge_index.tolist()
     np.testing.assert_allclose(imputed.edge_values, whole.edge_values, atol=0.35)
     np.testing.assert_array_equal(np.sign(imputed.edge_values), np.sign(CHAIN.edge_values))
 
 
-def test_same_seed_same_bits():
+def test_same_seed_same_bits(completed):
     again = impute(HOLES, n_imputations=5, run=Run(n_threads=2))
-    np.testing.assert_array_equal(again.table.codes, FOUND.table.codes)
+    np.testing.assert_array_equal(again.table.codes, completed.table.codes)
 
 
 def test_nothing_missing_is_the_table_itself():
@@ -82,9 +86,9 @@ def test_nothing_missing_is_the_table_itself():
     assert found.network is None
 
 
-def test_pooled_errors_know_of_the_holes():
+def test_pooled_errors_know_of_the_holes(completed):
     support = two_stage(WHOLE).solution
-    pooled, plain = pool(FOUND, support), Method().fit(WHOLE).refits.edge_errors
+    pooled, plain = pool(completed, support), Method().fit(WHOLE).refits.edge_errors
     assert pooled.edge_errors.mean() > plain.mean()
     assert ((pooled.edge_information > 0.02) & (pooled.edge_information < 0.9)).all()
     assert np.isnan(pooled.column_information).all()  # no single field

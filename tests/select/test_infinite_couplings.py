@@ -159,7 +159,7 @@ def test_shortened_steps_do_not_tell_that_an_estimate_is_finite(monkeypatch):
 def test_newton_steps_find_what_a_linear_program_finds():
     """Two-valued columns: is the estimate infinite, and where is it, by Newton steps and by `refit`, which asks it."""
     rng, infinite = np.random.default_rng(0), []
-    for _ in range(150):
+    for _ in range(60):
         n, p = rng.integers(8, 120), rng.integers(2, 7)
         X = (rng.normal(size=(n, 1)) + rng.normal(size=(n, p)) > 0.7 * rng.normal(size=p)).astype(np.uint8)
         if (X.min(axis=0) == X.max(axis=0)).any():
@@ -179,4 +179,4 @@ def test_newton_steps_find_what_a_linear_program_finds():
             assert 0.0 <= found.duality_gap <= 1e-9 * p * np.log(2.0)
             assert twin.converged
             np.testing.assert_allclose(found.network.pair_values, twin.network.pair_values, rtol=1e-4, atol=1e-4)
-    assert 30 < sum(infinite) < len(infinite) - 30
+    assert 12 < sum(infinite) < len(infinite) - 12

@@ -22,11 +22,14 @@ from isinglass import (
     StARS,
     TwoStage,
     as_table,
+    impute,
+    ising_path,
     load,
     save,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Wrapped
+from isinglass.select.criteria import compare_criteria
 from isinglass.select.method import as_method
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
@@ -57,11 +60,11 @@ METHODS = [
     Method(),
     Method(selector=Fixed(0.1)),
     Method("nodewise", PerNode(gamma=0.5), rule="or", penalty_weights="standardized"),
-    Method(selector=EBIC(alphas=[0.3, 0.1], relaxed=True), tol=1e-9, max_iter=7),
+    Method(selector=EBIC(alphas=[0.3, 0.1]), tol=1e-9, max_iter=7),
     Method(selector=CrossValidation(n_folds=3, rule="1se", random_state=4)),
     Method(selector=StARS(threshold=0.1, n_subsamples=5)),
     Method(selector=TwoStage(keep=0.5), penalty_weights=np.full((4, 4), 2.0)),
-    Method(imputation=ImputationSettings(n_imputations=3, model=Method(selector=Fixed(0.2)))),
+    Method(imputation=ImputationSettings(n_imputations=3)),
 ]
 
 
@@ -89,13 +92,45 @@ def test_a_fit_remembers_its_method_in_a_file(method, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"estimator": "bayes"}, "estimator must be one of joint, nodewise"),
+        ({"estimator": "bayes"}, 'estimator must be one of "joint", "nodewise"'),
+        ({"rule": "xor"}, 'rule must be one of "and", "or", "mean"'),
         ({"selector": "ebic"}, "selector must be an instance of TwoStage, EBIC"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(DataError, match=message):
         Method(**settings)
+
+
+def test_bad_selectors_are_named_before_a_fit():
+    for selector in (EBIC, TwoStage, PerNode):
+        with pytest.raises(DataError, match="gamma must be finite and not negative; got -1"):
+            selector(gamma=-1)
+    with pytest.raises(DataError, match="alphas must be an integer of at least 1; got -3"):
+        PerNode(alphas=-3)
+
+
+def test_standard_errors_and_tests_obey_the_number_of_threads(monkeypatch):
+    asked = []
+
+    def listen(*given, n_threads=None, **options):
+        asked.append(n_threads)
+        return ising_path(*given, n_threads=n_threads, **options)
+
+    monkeypatch.setattr(sys.modules["isinglass.select.refit"], "ising_path", listen)
+    rows = np.column_stack([X[:, 0], X[:, 0] ^ (np.arange(60) % 5 == 0), X[:, 1]])
+    fit = Method(fdr=0.1).fit(rows, run=Run(n_threads=1))
+    assert np.isfinite(fit.refits.edge_errors).all()
+    assert len(fit.edge_q)
+    assert asked == [1, 1]
+
+
+def test_a_checkpoint_is_for_what_can_be_resumed(tmp_path):
+    run = Run(checkpoint=tmp_path / "run")
+    for compute in (Method().fit, Method(selector=EBIC()).choose, compare_criteria, impute):
+        with pytest.raises(DataError, match="checkpoint must be None where nothing can be resumed"):
+            compute(X, run=run)
+    Method(selector=CrossValidation(n_folds=3)).fit(X, run=run)
 
 
 def test_combinations_that_do_not_work_are_named():

@@ -102,12 +102,6 @@ def test_the_error_of_a_task_is_raised_once_and_says_which(n_jobs, caplog):
     assert caplog.records == []
 
 
-@pytest.mark.parametrize("result", [3.0, None, {"thing": object()}])
-def test_a_result_that_cannot_be_stored_is_refused(result, tmp_path):
-    with pytest.raises(TypeError, match="A task must return"):
-        run_tasks(lambda: result, [()], run=Run(checkpoint=tmp_path / "run"))
-
-
 def test_a_killed_process_does_not_lose_the_run(tmp_path, caplog):
     work = [(number, 5, tmp_path / "died") for number in range(12)]
     with joblib.parallel_config(backend="loky", n_jobs=2), caplog.at_level(logging.WARNING, "isinglass"):

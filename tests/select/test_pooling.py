@@ -115,8 +115,8 @@ def test_one_imputation_has_no_spread():
 
 @pytest.mark.parametrize(("errors", "n_imputations"), [(False, 2), (True, 1)])
 def test_no_errors_are_given_that_take_imputed_cells_for_observed_ones(errors, n_imputations):
-    holes = np.where(np.random.default_rng(0).random((100, 4)) < 0.2, np.nan, X[:100, :4])
-    few = ImputationSettings(n_imputations=n_imputations, max_rounds=2, model=Method(selector=Fixed(0.1)))
+    holes = np.where(np.random.default_rng(0).random((200, 4)) < 0.2, np.nan, X[:200, :4])
+    few = ImputationSettings(n_imputations=n_imputations, max_rounds=2)
     with suppress_warnings(ConvergenceWarning):
         fit = Method(standard_errors=errors, imputation=few).fit(as_table(holes, missing="impute"))
     assert fit.solution.n_edges > 0

@@ -180,7 +180,7 @@ def test_a_missed_tolerance_is_said(table, ordinal):
 
 
 def test_bad_inputs(table, monkeypatch):
-    with pytest.raises(DataError, match="one column per node"):
+    with pytest.raises(DataError, match="X must have the 3 columns"):
         refit(table, support(3, [(0, 1)]))
     with pytest.raises(DataError, match="tol must be"):
         refit(table, support(4, PAIRS), tol=-1.0)

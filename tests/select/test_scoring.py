@@ -25,16 +25,6 @@ def test_row_scores_are_the_models():
     np.testing.assert_allclose(parts, model.log_pseudolikelihood(X), rtol=1e-13)
 
 
-@pytest.mark.parametrize("kinds", ["ordinal", "nominal", "binary"])
-def test_scores_of_a_path_are_those_of_its_networks(kinds, monkeypatch):
-    X = np.random.default_rng(2).integers(0, 2 if kinds == "binary" else 3, (40, 5))
-    path = ising_path(X, 6, kinds=kinds)
-    table = as_table(X, kinds=kinds)
-    expected = [choice.row_scores(table, solution) for solution in path]
-    monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1500)  # several networks at a time, not all
-    np.testing.assert_allclose(choice.path_scores(table, path.solutions), expected, rtol=1e-12)
-
-
 def continuous_solution():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))

@@ -174,7 +174,7 @@ def problem(seed):
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
 @quiet_ends
-@pytest.mark.parametrize("n_tables", [12, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n_tables", [8, pytest.param(50, marks=pytest.mark.long)])
 def test_bounded_and_unbounded_agree_and_bounded_does_less(n_tables, monkeypatch):
     saved, n_extended = [], 0
     for seed in range(n_tables):

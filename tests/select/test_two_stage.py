@@ -181,7 +181,7 @@ def test_rare_steps_and_long_tails_do_not_overrule_the_ebic():
 
 def test_no_edges_where_there_is_no_structure():
     rng, n_edges, n_pairs = np.random.default_rng(0), 0, 0
-    for _ in range(20):
+    for _ in range(10):
         p = int(rng.integers(5, 25))
         noise = (rng.random((int(rng.integers(500, 1500)), p)) < rng.uniform(0.1, 0.9, p)).astype(np.uint8)
         n_edges += two_stage(noise).solution.n_edges
@@ -189,7 +189,7 @@ def test_no_edges_where_there_is_no_structure():
     assert n_edges <= 0.005 * n_pairs
 
 
-@pytest.mark.parametrize("count", [20, 50, 100])
+@pytest.mark.parametrize("count", [20, 100])
 def test_the_number_of_alphas_does_not_matter(count):
     table = simulate.gibbs_sample(simulate.random_network(20, 0.2, random_state=2), 800, burn_in=500, random_state=2)
     one, other = two_stage(table, alphas=count).solution, two_stage(table).solution
@@ -238,7 +238,7 @@ def test_jobs_and_threads_do_not_matter():
     [
         lambda table, **more: two_stage(table, **more).solution,
         lambda table, **more: select_ebic(table, alphas=5, **more).solution,
-        lambda table, **more: cross_validate(table, alphas=[0.2, 0.02, 0.0], random_state=0, **more).solution,
+        lambda table, **more: cross_validate(table, alphas=[0.2, 0.02], random_state=0, **more).solution,
         lambda table, **more: ising_path(table, [0.05], **more)[0],
         lambda table, **more: refit(table, ising_path(X, [0.1])[0], **more).solution,
         lambda table, **more: ising_path(
@@ -308,7 +308,7 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     assert keep or found.solution.edge_index.tolist() == whole.solution.edge_index.tolist()
     said = method.fit(table).methods_text()
     assert "searched in a random sample of 750 rows, and then near those in all rows" in said
-    assert "5-fold cross-validation (seed 0) of these 750 rows" in said
+    assert "5-fold cross-validation (seed 0) of 750 sampled rows" in said
     with pytest.raises(DataError, match="groups cannot be given for a table in parts"):
         method.choose(table, groups=np.arange(1500))
 
@@ -337,12 +337,12 @@ def test_a_time_that_is_spent_in_a_sample_or_after_it_is_said(monkeypatch, looks
     table = cut_into_parts(np.asarray(X), None, 4000)
     monkeypatch.setattr("isinglass.select.two_stage.MOST_SEARCHED", 800)
     whole = two_stage(table)
-    assert (whole.n_sampled, whole.left_out) == (750, "")
+    assert (whole.n_sampled, whole.left_out) == (750, ())
     late = iter([False] * looks)
     monkeypatch.setattr(Task, "is_late", property(lambda task: next(late, True)))
     found = two_stage(table)
     assert (found.reason, found.solution.n_edges > 0) == ("time", True)
-    assert found.left_out.startswith("alphas of stage")
+    assert found.left_out[0].startswith("alphas of stage")
     assert found.solution.kkt_residual <= 1e-7
 
 
@@ -352,8 +352,8 @@ def test_a_time_that_is_spent_in_a_sample_or_after_it_is_said(monkeypatch, looks
 @pytest.mark.parametrize(
     ("looks", "number", "left_out"),
     [
-        (3, 0, "alphas of stage 1 below .*, stage 2 and the check by prediction"),
-        (25, 1, "alphas of stage 2 below .*, the check by prediction"),
+        (3, 0, "alphas of stage 1 below [0-9.]+, stage 2 and the check by prediction"),
+        (25, 1, "alphas of stage 2 below [0-9.]+ and the check by prediction"),
     ],
 )
 def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number, left_out):
@@ -371,7 +371,7 @@ def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number,
 def test_the_check_is_cut_where_the_time_is_spent(looks):
     table = spread_thin(250, 30)
     whole = two_stage(table)
-    assert whole.left_out == ""
+    assert whole.left_out == ()
     for n_looks in looks:
         late = iter([False] * n_looks)
 
@@ -460,7 +460,7 @@ def test_errors_are_unknown_exactly_where_the_estimate_is_infinite():
         np.repeat([[0, 0], [1, 1]], 30, axis=0),
         np.array([[0, 0], [0, 1], [1, 0], [1, 1]]),
         np.eye(6),
-        np.tri(40, 60),
+        np.tri(20, 30),
     ],
     ids=[
         "constant",

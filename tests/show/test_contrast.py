@@ -1,14 +1,19 @@
 """The page about a comparison of groups, the methods paragraph, and wording."""
 
+import itertools
 import json
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from matplotlib.legend import Legend
+from matplotlib.pyplot import close
+from networks import make_table
 from reports import build_comparison, build_report
 
-from isinglass import IsingNetwork, compare_groups, report, simulate
+from isinglass import IsingNetwork, compare_groups, plot, report, simulate
+from isinglass.data import as_table
 from isinglass.errors import DataError
 from isinglass.show.report import contrast
 from isinglass.show.report.methods import describe_fit
@@ -68,8 +73,8 @@ def test_tables_have_the_headings_and_numbers_of_the_report(found):
     page = build_comparison(found)
     edges, nodes = re.findall(r"<table>.*?</table>", page, re.S)
     heads = [re.findall(r"<th(?: [^>]*)?>(.*?)</th>", table) for table in (edges, nodes)]
-    assert heads[0][:4] == ["Node", "Neighbor", "Coupling in &lt;b&gt;women", "Coupling in men"]
-    assert (heads[0][4:], heads[1][0]) == (["Difference", "p", "p (family)", "q"], "Node")
+    assert heads[0][:4] == ["Node", "Neighbor", "Edge weight in &lt;b&gt;women", "Edge weight in men"]
+    assert (heads[0][4:], heads[1][0]) == (["Difference", "p", "p (max-T)", "q (FDR)"], "Node")
     cells = [cell for table in (edges, nodes) for cell in re.findall(r"<td>(.*?)</td>", table)]
     assert all(re.fullmatch(r"(−?\d+|&lt; 0)\.\d{3}", cell) for cell in cells)
     assert any(cell.startswith("−") for cell in cells)
@@ -98,7 +103,30 @@ def test_differences_that_were_not_found_are_thin_and_gray(found):
     assert (same.edge_p_family > 0.05).all()
     page = build_comparison(same)
     assert {kind for kind, _ in widths(page, "a minus b: no edge differs at family-wise p ≤ 0.05")} == {"level"}
-    assert "dashed orange" in page
+    assert "dashed vermillion" in page
+
+
+def test_differences_of_tables_have_no_direction():
+    """Where columns have no order, what differs is a pattern, also where its norm is smaller in the first group."""
+    rng, groups = np.random.default_rng(0), np.repeat(["a", "b"], 200)
+    first = rng.integers(0, 3, 400)
+    second = np.where(rng.random(400) < np.where(groups == "a", 0.4, 0.8), first, rng.integers(0, 3, 400))
+    table = make_table(np.column_stack([first, second]), "nominal")
+    found = compare_groups(table, groups, 0.02, n_permutations=19, random_state=0)
+    assert found.couplings()[0, 0] < found.couplings()[1, 0]
+    assert found.edge_p_family[0] <= 0.05
+    page = build_comparison(found)
+    ((kind, width),) = widths(page, "a minus b: one edge differs")
+    assert kind == "level"
+    assert width > contrast.THIN
+    cells = re.findall(r"<td>(.*?)</td>", re.search(r"<table>.*?</table>", page, re.S)[0])
+    assert cells[2] == f"{found.structure:.3f}"
+    assert f"<title>x0 – x1: {found.structure:.3g}</title>" in page
+    ax = plot.group_difference(found)
+    texts = [text.get_text() for legend in ax.findobj(Legend) for text in legend.get_texts()]
+    assert "differs: norm of a table" in texts
+    assert not [text for text in texts if "larger" in text]
+    close("all")
 
 
 def test_widths_are_on_one_scale_in_networks_and_differences():
@@ -117,6 +145,19 @@ def test_widths_are_on_one_scale_in_networks_and_differences():
     largest = np.sort(difference.weights)[-len(colored) :]
     assert len(colored) >= 3
     assert sorted(colored) == pytest.approx((contrast.THIN + 4.4 * largest / most).tolist(), abs=0.006)
+
+
+def test_labels_do_not_overlap():
+    X = simulate.exact_sample(simulate.chain_network(20, strength=1.0), 300, random_state=0)
+    names = [f"a longer name {k}" for k in range(20)]
+    groups = np.tile(["a", "b"], 150)
+    found = compare_groups(as_table(X, names=names), groups, 0.03, n_permutations=1, random_state=0)
+    for figure in re.findall(r"<figure>.*?</figure>", build_comparison(found), re.S)[:3]:
+        labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*font-size="(\d+)">(.*?)</text>', figure)
+        assert len(labels) > 6
+        for (x, y, size, text), (x2, y2, _, _) in itertools.combinations(labels, 2):
+            wide = 0.55 * int(size) * len(text)
+            assert abs(float(x) - float(x2)) > wide or abs(float(y) - float(y2)) > int(size)
 
 
 def test_three_groups_have_a_table_of_pairs():

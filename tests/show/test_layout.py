@@ -140,7 +140,7 @@ def test_senate_splits_into_parties_with_chafee_and_ben_nelson_between():
         ((2, [[-1, 1]]), "edge_index must name nodes"),
         ((2, [0, 1]), r"edge_index must be integers of shape \(n_pairs, 2\)"),
         ((2, [[0.0, 1.0]]), "edge_index must be integers"),
-        ((2, [[0, 1]], [1.0, 2.0]), r"edge_weights must have one value per edge \(1\)"),
+        ((2, [[0, 1]], [1.0, 2.0]), r"edge_weights must have the shape \(1,\); got \(2,\)"),
         ((2, [[0, 1]], [np.nan]), "edge_weights must be finite"),
     ],
 )

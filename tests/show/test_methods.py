@@ -31,9 +31,8 @@ from isinglass import (
 from isinglass.data import as_table
 from isinglass.data.options import ReadOptions
 from isinglass.errors import IsinglassWarning
-from isinglass.fit import REASONS
 from isinglass.select import ImputationSettings
-from isinglass.show.report.methods import DECISIONS, describe_comparison, describe_fit
+from isinglass.show.report.methods import describe_comparison, describe_fit
 from isinglass.show.report.sentences import Draft, cite, references
 from isinglass.version import YEAR
 
@@ -116,19 +115,17 @@ def check_everywhere(fit, text):
 
 SELECTORS = {
     "ebic": EBIC(gamma=0.5),
-    "relaxed": EBIC(relaxed=True),
     "cv": CrossValidation(n_folds=4, random_state=7),
     "stars": StARS(n_subsamples=10, random_state=3),
     "given": Fixed(0.05),
 }
 SAID = {
     "ebic": ["chosen by the extended BIC (γ = 0.5;"],
-    "relaxed": ["of the unpenalized estimates on the selected edges (γ = 0.25;"],
     "cv": ["chosen by cross-validation", "4 folds", "seed 7"],
     "stars": ["stability of edges over subsamples", "10 subsamples", "seed 3"],
     "given": ["The penalty was given (α = 0.05)."],
 }
-CITED = {"ebic": "Barber", "relaxed": "Barber", "stars": "Roeder"}
+CITED = {"ebic": "Barber", "stars": "Roeder"}
 
 
 @pytest.mark.parametrize("name", SELECTORS)
@@ -170,18 +167,13 @@ def test_one_of_something_is_singular():
     assert ", 1 edge), then an adaptive lasso" in text
 
 
-@pytest.mark.parametrize(("n_folds", "said"), [(8, "An 8-fold"), (11, "An 11-fold"), (10, "A 10-fold")])
-def test_folds_have_their_article(n_folds, said):
-    assert f"{said} cross-validation" in methods_text(Method(selector=TwoStage(n_folds=n_folds)).fit(chain()))
-
-
 def test_two_stages_that_the_ebic_decided():
     fit = Method(selector=TwoStage(n_folds=4, random_state=5)).fit(chain())
     assert fit.choice.reason == "ebic"
     text = methods_text(fit)
     check_everywhere(fit, text)
     assert "has the smallest extended BIC" in text
-    assert "A 4-fold cross-validation (seed 5) found no network that predicts held-out observations clearly" in text
+    assert "4-fold cross-validation (seed 5) found no network that predicts held-out observations clearly" in text
     assert "5% of the gain" in text
     first = fit.selection.stages.each[0]
     assert number(r"smallest AIC \(α = ([\d.e-]+),", text) == pytest.approx(first.alpha, rel=1e-3)
@@ -329,7 +321,7 @@ def test_continuous_columns():
     )
     said = methods_text(regressions)
     check_everywhere(regressions, said)
-    assert f"The variable age was put on a grid of {len(np.unique(age))} steps from {age.min()} to {age.max()}," in said
+    assert f"(age {len(np.unique(age))} from {age.min()} to {age.max()}), with a free parameter" in said
     assert "(logistic, adjacent-category logistic on a grid; Haslbeck & Waldorp, 2020)" in said
 
 
@@ -499,10 +491,6 @@ def test_cells_deleted_to_make_groups_alike_are_counted():
     assert f"{found.n_deleted} further cells were deleted" in found.methods_text()
 
 
-def test_every_reason_has_its_sentence():
-    assert DECISIONS.keys() == REASONS.keys()
-
-
 def test_a_check_is_mentioned_whether_it_passes_or_not():
     X = chain()
     fit = Method().fit(X)
@@ -510,17 +498,11 @@ def test_a_check_is_mentioned_whether_it_passes_or_not():
     assert passed.passed
     assert passed.consequence == ""
     assert "simulated" not in fit.methods_text()
-    text = fit.methods_text(check=passed)
-    assert (
-        f"{passed.n_simulated} rows simulated from the network did not differ detectably from the data in the " in text
-    )
     failed = Method(selector=Fixed(1.0)).fit(X).check(X)
     assert not failed.passed
-    text = fit.methods_text(check=failed)
-    for one in failed.comparisons:
-        words = {"means": "ones", "counts": "rows with k or more ones"}.get(one.what, one.what)
-        assert (f"{one.n_flagged} of {len(one.p_values)} shares of {words}" in text) == bool(one.n_flagged)
-    assert "not the distribution of whole rows" in text
+    for check in (passed, failed):
+        text = fit.methods_text(check=check)
+        assert f"{check.n_simulated} rows were simulated from the network. {check.sentence}" in text
     assert "Do not simulate rows" in failed.consequence
 
 
@@ -665,7 +647,7 @@ def test_how_networks_were_estimated_is_told_of_a_fit_and_of_a_comparison(name):
 
 
 SETTINGS_CHANGED = {
-    EBIC: {"gamma": 1.0, "relaxed": True},
+    EBIC: {"gamma": 1.0},
     PerNode: {"gamma": 1.0},
     CrossValidation: {"n_folds": 3, "n_repeats": 2, "rule": "1se", "random_state": 9, "splits": [([0], [1])]},
     StARS: {"n_subsamples": 7, "threshold": 0.1, "random_state": 9},
@@ -721,7 +703,6 @@ def test_names_of_the_user_are_no_markup():
     words = frame.replace({0: "no (n) (0)", 1: "[@yes]"})
     draft = describe_fit(Method(selector=Fixed(0.05)).fit(as_table(words, encode={"[@yes]": 1, "no (n) (0)": 0})))
     assert "1 stands for '[@yes]' and 0 for 'no (n) (0)'" in draft.text
-    assert not set("\ufdd0\ufdd1") & set(draft.text)
 
 
 def test_the_imputation_model_is_named():
@@ -734,9 +715,6 @@ def test_the_imputation_model_is_named():
     text = methods_text(Method().fit(table))
     assert "selected in the two stages described below, without the check by prediction" in text
     assert text.count("in two stages:") == 1
-    model = Method("nodewise", selector=Fixed(0.1))
-    text = methods_text(Method(selector=Fixed(0.05), imputation=ImputationSettings(model=model)).fit(table))
-    assert "logistic regression of every variable on all others and at a given penalty, and estimated" in text
     labels = np.tile(["b", "a"], N // 2)
     text = compare_groups(table, labels, 0.05, n_permutations=2, random_state=0).methods_text()
     assert "one network of all rows, ignoring groups, whose edges were selected in two stages" in text
@@ -758,7 +736,7 @@ def test_weights_count_only_where_a_criterion_was_used():
 
 def test_a_tolerance_of_the_user_is_named():
     X = chain()
-    assert "this table and penalty, up to a tolerance of 0.001, (" in methods_text(
+    assert "this table and penalty, up to a tolerance of 0.001 (duality gap" in methods_text(
         Method(selector=Fixed(0.05), tol=1e-3).fit(X)
     )
     assert "up to a tolerance" not in methods_text(Method(selector=Fixed(0.05)).fit(X))

@@ -12,6 +12,11 @@ PROTANOPIA = np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]])
 DEUTERANOPIA = np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]])
 
 
+def color_groups(groups, chosen=None):
+    names = [f"x{k}" for k in range(len(groups))]
+    return palette.read_groups(list(groups), chosen, names)[1]
+
+
 def seen(color, loss):
     linear = (np.array(palette.channels(color)) / 255) ** 2.2
     simulated = np.linalg.inv(RGB_TO_LMS) @ loss @ RGB_TO_LMS @ linear
@@ -32,28 +37,36 @@ def test_traffic_lights_would_fail_that_test():
 
 
 def test_groups_are_told_apart_as_long_as_there_are_colors():
-    colors = palette.color_groups(range(len(palette.GROUPS)))
+    colors = color_groups(range(len(palette.GROUPS)))
     assert len(set(colors.values())) == len(palette.GROUPS)
-    assert len(palette.color_groups(range(100))) == 100
+    assert len(color_groups(range(100))) == 100
 
 
 def test_chosen_colors_are_not_given_to_others():
     chosen = dict(zip("abc", palette.GROUPS, strict=False))
-    colors = palette.color_groups("abcdef", chosen)
+    colors = color_groups("abcdef", chosen)
     assert {group: colors[group] for group in "abc"} == chosen
     assert not {colors[group] for group in "def"} & set(chosen.values())
 
 
 def test_order_of_first_occurrence_decides():
-    assert palette.color_groups("aab") == palette.color_groups("ab")
-    assert palette.color_groups("ba")["b"] == palette.color_groups("ab")["a"]
+    assert color_groups("aab") == color_groups("ab")
+    assert color_groups("ba")["b"] == color_groups("ab")["a"]
 
 
 def test_colors_have_names_and_channels():
     assert [palette.read_color(color) for color in ("red", "#ABCDEF")] == ["#d55e00", "#abcdef"]
     assert palette.channels("#d55e00") == (213, 94, 0)
-    groups = palette.color_groups(["R", "D", "R", None], {"R": "red"})
+    groups = color_groups(["R", "D", "R", None], {"R": "red"})
     assert groups == {"R": "#d55e00", "D": "#e69f00", None: "#bbbbbb"}
+
+
+def test_one_mapping_has_the_colors_of_several_networks():
+    assert color_groups("RD", {"R": "red", "D": "blue", "I": "green"}) == {"R": "#d55e00", "D": "#0072b2"}
+    assert color_groups([1, 1.0, 2], {"1": "blue"}) == {1: "#0072b2", 2: "#e69f00"}
+    assert color_groups(["1"], {1.0: "blue"}) == {"1": "#0072b2"}
+    with pytest.raises(DataError, match=r"groups that occur \('R', 'D'\); got 'Rep'"):
+        color_groups("RD", {"Rep": "red", "D": "blue"})
 
 
 @pytest.mark.parametrize("color", ["crimson", "#12345", "#1234567", "rgb(0,0,0)", 3, None])

@@ -22,6 +22,7 @@ from reports import build_report
 
 import isinglass
 from isinglass import (
+    EBIC,
     Coding,
     Method,
     Network,
@@ -301,12 +302,11 @@ def test_an_estimator_gives_what_it_knows(frame):
     assert data["path"]["selected"] == chosen
     assert data["path"]["alphas"] == [solution.alpha for solution in net.path_]
     assert data["curve"]["kind"] == "instability"
-    assert data["settings"]["estimator"] == "IsingLassoStARS"
-    assert data["settings"]["threshold"] == "0.1"
+    assert data["settings"]["choice"] == net.fit_.method.words
     assert data["certificate"]["kkt_residual"][chosen] == net.kkt_residual_
     assert data["n_rows"] == len(frame)
     labels = [column["label"] for column in data["edge_columns"]]
-    assert labels == ["in subsamples", "n11", "n10", "n01", "n00", "log_odds_ratio"]
+    assert labels == ["stability", "n11", "n10", "n01", "n00", "log_odds_ratio"]
     assert data_of(build_report(net, settings={"a": 1}))["settings"] == {"a": "1"}
 
 
@@ -410,11 +410,15 @@ def test_groups_by_name_and_in_order(path):
 
 def test_group_colors(path):
     groups = list("abcabcab")
-    data = data_of(build_report(path[5], groups=groups, group_colors={"c": "#123456", "a": "blue", "z": "#ffffff"}))
+    data = data_of(build_report(path[5], groups=groups, group_colors={"c": "#123456", "a": "blue"}))
     colors = {group["name"]: group["color"] for group in data["groups"]}
     assert list(colors) == ["a", "b", "c"]
     assert (colors["a"], colors["c"]) == ("#0072b2", "#123456")
     assert colors["b"] not in (colors["a"], colors["c"])
+    numbers = pd.Series([1.0, np.nan, 2.0] + [1.0] * 5)  # with a hole, whole numbers are floats
+    data = data_of(build_report(path[5], groups=numbers, group_colors={1: "blue", 2: "red"}))
+    assert data["groups"] == [{"name": "1.0", "color": "#0072b2"}, {"name": "2.0", "color": "#d55e00"}]
+    assert data["nodes"]["groups"] == [0, -1, 1, 0, 0, 0, 0, 0]
     many = data_of(build_report(Network.from_couplings(np.zeros((20, 20)), np.zeros(20)), groups=range(20)))
     assert len({group["color"] for group in many["groups"][:7]}) == 7
 
@@ -443,14 +447,14 @@ def test_curves(table):
     assert curve["threshold"] == stability.threshold
     assert curve["choice"] == stability.index
     np.testing.assert_array_equal(np.array(curve["values"], dtype=float), stability.instability)
-    (shares,) = [column for column in data["edge_columns"] if column["label"] == "in subsamples"]
+    (shares,) = [column for column in data["edge_columns"] if column["label"] == "stability"]
     expected = stability.frequencies()[data["path"]["s"], data["path"]["t"]]
     assert shares["values"] == expected.tolist()
     for estimator, kind in ((IsingLassoCV(6, random_state=0), "score"), (IsingLassoEBIC(6), "ebic")):
         evidence = estimator.fit(table).fit_.selection.evidence
         curve = data_of(build_report(estimator))["curve"]
         assert (curve["kind"], curve["values"]) == (kind, evidence.values.tolist())
-        assert ("errors" in curve) == (kind == "score")
+        assert (curve["errors"] is not None) == (kind == "score")
 
 
 # ------------------------------------------------------------------------------------------- what may not
@@ -460,10 +464,18 @@ def test_curves(table):
     ("options", "message"),
     [
         ({"max_edges": 0}, "max_edges must be"),
+        ({"path": [1]}, "path must be a Path, as ising_path returns it; got 'list'"),
+        ({"path": np.arange(3)}, "path must be a Path, as ising_path returns it; got 'ndarray'"),
+        ({"bootstrap": 3}, "bootstrap must be a Bootstrap, as bootstrap returns it; got 'int'"),
+        ({"settings": ["alpha"]}, r"settings must be a mapping of names to values; got \['alpha'\]"),
         ({"groups": "abcdefgh"}, "groups must have one entry per node, by name or in order; got"),
         ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
         ({"groups": {"nobody": "a"}}, "groups must be labeled by the names of the nodes .* got 'nobody'"),
-        ({"group_colors": {"a": "url(x)"}}, "a color must be #rrggbb"),
+        ({"groups": list("abababab"), "group_colors": {"a": "url(x)"}}, "a color must be #rrggbb"),
+        ({"groups": list("abababab"), "group_colors": {"z": "red"}}, r"groups that occur \('a', 'b'\); got 'z'"),
+        ({"groups": list("abababab"), "group_colors": "red"}, "group_colors must be a mapping of groups to colors"),
+        ({"group_colors": {"a": "red"}}, "group_colors must come with groups"),
+        ({"groups": [[1]] * 8}, r"groups must be texts or numbers; got \[1\]"),
     ],
 )
 def test_bad_arguments_are_refused(path, options, message):
@@ -586,6 +598,26 @@ def test_tolerances_are_those_that_networks_were_solved_to():
     tol, chosen = data["certificate"]["tol"], data["path"]["selected"]
     assert tol[chosen] == 1e-9
     assert {tol[k] for k in range(len(tol)) if k != chosen} == {fit.selection.path.tol}
+    near = replace(fit.solution, alpha=fit.solution.alpha * (1 + 1e-12))  # the same penalty, but for the last bits
+    path = Path((replace(near, alpha=10.0), near), tol=1e-5)
+    assert data_of(build_report(fit, path=path))["certificate"]["tol"] == [1e-5, 1e-9]
+
+
+def test_the_page_says_why_a_network_was_taken_as_the_methods_text_does():
+    X = simulate.exact_sample(simulate.chain_network(5, strength=1.5, fields="balanced"), 300, random_state=0)
+    fit = Method().fit(X)
+    said = {
+        "ebic": "The network has the smallest extended BIC (α = ",
+        "prediction": "The sparsest network that keeps ",
+        "empty": "The network therefore has only pairs that were not penalized.",
+        "time": "The network has the smallest extended BIC of those that were compared",
+    }
+    for reason, words in said.items():
+        stages = replace(fit.selection.stages, reason=reason)
+        data = data_of(build_report(replace(fit, selection=replace(fit.selection, stages=stages))))
+        assert words in data["curve"]["reason"]
+        assert data["curve"]["reason"] in data["methods"]
+    assert data_of(build_report(Method(selector=EBIC()).fit(X)))["curve"]["reason"] == ""
 
 
 def test_intervals_of_resamples_are_joined_by_name():

@@ -17,6 +17,7 @@ from isinglass import (
     Fixed,
     IsingLasso,
     IsingLassoStARS,
+    IsingNetwork,
     Method,
     Network,
     NodewiseIsing,
@@ -29,7 +30,7 @@ from isinglass import (
     metrics,
     simulate,
 )
-from isinglass.data import as_table
+from isinglass.data import Table, as_table
 from isinglass.estimators import IsingLassoCV, IsingLassoEBIC
 from isinglass.show.report import write_comparison, write_report
 
@@ -259,6 +260,8 @@ def test_strength_filter(visit, file, path):
         near = np.isclose(np.abs(path[14].edge_values), least, rtol=1e-4)
         assert not near.any()
         assert drawn(page)["edges"] == (np.abs(path[14].edge_values) >= least).sum()
+    set_range(page, "#strength", 7)
+    assert number(page.text_content("#strength-value").split()[-1]) == pytest.approx(strongest * 0.035**2, rel=0.05)
 
 
 def test_groups_have_a_legend_that_highlights(visit, file):
@@ -492,6 +495,11 @@ def test_keyboard_reaches_and_works_everything(visit, file, path):
     head.focus()
     page.keyboard.press("Enter")
     assert page.locator("#nodes-table th").first.get_attribute("aria-sort") == "ascending"
+    for table, drawn_as in (("nodes", "focus"), ("edges", "edge")):
+        before = drawn(page)[drawn_as]
+        page.locator(f"#{table}-table tbody button").first.focus()
+        page.keyboard.press("Enter")
+        assert drawn(page)[drawn_as] != before
     page.focus("#positive-only")
     page.keyboard.press("Space")
     assert page.is_checked("#positive-only")
@@ -623,6 +631,7 @@ def test_certificate_and_choice_are_told(visit, file, path, stability):
     assert page.locator("#bars li").count() == 8
     set_range(page, "#slider", 3)
     assert f"{path[3].kkt_residual:.1e}".split("e")[0] in page.text_content("#certificate-facts")
+    assert "the other columns belong to the selected network" in page.text_content("#edges-note")
 
 
 def test_unconverged_networks_are_said_to_be(visit, tmp_path):
@@ -648,8 +657,13 @@ def test_other_criteria_draw_their_curves(visit, tmp_path, table):
     page = visit(write(IsingLassoCV(6, random_state=0).fit(table), tmp_path / "cv.html"))
     assert page.locator("#choice-chart .band").count() == 1
     assert "cross-validation" in page.text_content("#choice-title")
-    page = visit(write(IsingLassoEBIC(6).fit(table), tmp_path / "ebic.html"))
+    fit = IsingLassoEBIC(6).fit(table).fit_
+    page = visit(write(fit, tmp_path / "ebic.html"))
     assert "BIC" in page.text_content("#choice-title")
+    evidence = replace(fit.selection.evidence, values=2e5 + 10 * fit.selection.evidence.values)  # of a large table
+    page = visit(write(replace(fit, selection=replace(fit.selection, evidence=evidence)), tmp_path / "large.html"))
+    ticks = page.locator("#choice-chart text[text-anchor=end]").all_text_contents()[:-1]
+    assert len(set(ticks)) == len(ticks) > 2
 
 
 def test_labels_of_a_chart_lie_on_no_line(visit, tmp_path, table):
@@ -822,6 +836,18 @@ def test_counts_are_whole_and_explained(visit, tmp_path, table):
     assert page.is_visible("#meaning dt:has-text('Log odds ratio')")
     _, rows = download(page, "#edges-csv")
     assert list(rows[0])[:4] == ["source", "target", "coupling", "weight"]
+
+
+def test_q_values_and_tolerances_are_explained(visit, tmp_path, table):
+    for fdr in (None, 0.1):
+        net = IsingNetwork(fdr=fdr).fit(table)
+        page = visit(write(net, tmp_path / "a.html"))
+        assert page.locator("#edges-table th[data-label=Q]").count() == (fdr is not None)
+        assert page.locator("#meaning dt", has_text=re.compile("^q$")).is_visible() == (fdr is not None)
+    tol = net.fit_.selection.path.tol
+    assert tol == 0.001
+    set_range(page, "#slider", 3)
+    assert page.text_content("#verdict").endswith(f"within a tolerance of {tol:g}.")
 
 
 def test_counts_of_imputed_rows_have_one_decimal_and_a_reason(visit, tmp_path, table):
@@ -1007,6 +1033,12 @@ def test_an_edge_with_one_number_is_a_sentence(visit, mixed_file):
     assert page.locator("#edge").is_hidden()
 
 
+def test_small_odds_are_not_zero(visit, tmp_path):
+    page = visit(write(Network([0.0, 0.0], [[0, 1]], [-6.0], ["tea", "rain"]), tmp_path / "odds.html"))
+    click_edge(page, "tea", "rain")
+    assert f"exp(−6) = {np.exp(-6):.2g};" in page.inner_text("#edge-reading")
+
+
 def test_the_table_of_an_edge_is_reached_by_keyboard(visit, mixed_file):
     page = visit(mixed_file)
     page.fill("#query", "pet")
@@ -1064,7 +1096,7 @@ def numbers():
     )
     network = Network(np.zeros(5), [[0, 1], [0, 2]], [np.log(2), np.log(2)], variables=variables)
     rng = np.random.default_rng(0)
-    return network, network.table(np.column_stack([rng.integers(0, q, 200) for q in (3, 3, 2)]))
+    return network, Table(np.column_stack([rng.integers(0, q, 200, np.uint8) for q in (3, 3, 2)]), variables)
 
 
 @pytest.fixture(scope="module")
@@ -1137,7 +1169,7 @@ def test_the_page_says_what_was_not_assessed_and_what_follows_from_a_failed_chec
     assert "Sampling uncertainty\nnot assessed" in page.inner_text("#figures")
     assert "isinglass bootstrap" in page.inner_text("#certificate-note")
     assert page.inner_text("#check-consequence") == fit.check(table).consequence != ""
-    assert "not the distribution of whole rows" in page.inner_text("#methods")
+    assert fit.check(table).sentence in page.inner_text("#methods")
     fit = Method(selector=Fixed(0.02)).fit(table)
     found = [bootstrap(table, Fixed(0.02), n_boot=30, kind=kind, random_state=0) for kind in ("rows", "case-drop")]
     write_report(fit, tmp_path / "b.html", X=table, bootstrap=found)

@@ -57,7 +57,7 @@ def test_chains_are_reproducible_and_start_where_they_are_told():
     still = make_network([[0, 90.0, 0], [0, 90.0]], [None, [0, 1]], [], blocks=[])
     rows = simulate.gibbs_sample(still, 4, burn_in=0, start=[2, 0], random_state=0)
     assert np.asarray(rows).tolist() == [[1, 1]] * 4
-    with pytest.raises(DataError, match="categories 0 to 2"):
+    with pytest.raises(DataError, match=r"got 3 in column 'x0' .*which has 0, 1, 2"):
         simulate.gibbs_sample(still, 4, start=[3, 0], random_state=0)
     with pytest.raises(DataError, match="start must have shape"):
         simulate.gibbs_sample(still, 4, start=[[1, 0]] * 3, n_chains=2, random_state=0)
@@ -93,12 +93,22 @@ def test_edges_are_as_easy_to_find_as_those_of_balanced_yes_no_columns():
         assert share == pytest.approx([0.25] * 4, abs=0.06)
 
 
+def test_continuous_columns_carry_as_much_information_and_are_balanced():
+    network = simulate.category_network(simulate.chain_network(3, strength=2.0), "continuous", 5)
+    assert network.edge_values == pytest.approx([0.5, 0.5])  # 2 / 4, in standard deviations
+    states, chance = probabilities(network)
+    for s in range(3):
+        share = np.bincount(states[:, s], chance)
+        assert share == pytest.approx(share[::-1])
+
+
 def test_bad_requests_are_named():
     chain = simulate.chain_network(3)
     with pytest.raises(ArgumentError, match="kinds"):
         simulate.category_network(chain, "color")
-    with pytest.raises(ArgumentError, match="n_categories"):
-        simulate.category_network(chain, n_categories=[3, 4])
+    for counts in ([3, 4], 2.5, [3, 1, 3]):
+        with pytest.raises(DataError, match="n_categories"):
+            simulate.category_network(chain, n_categories=counts)
 
 
 # ------------------------------------------------------------------------------------------- what rests on it

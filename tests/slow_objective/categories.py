@@ -11,12 +11,13 @@ from itertools import combinations
 import numpy as np
 
 from isinglass._core import free_ridge
+from isinglass.arguments import check_not_negative
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import Table
 from isinglass.errors import DataError
 from isinglass.matching import require_same
 from isinglass.network import Network
-from isinglass.penalties import Penalty, check_alpha
+from isinglass.penalties import Penalty
 
 _STEPS = 100
 _STATIONARY = 1e-14
@@ -160,7 +161,7 @@ class Objective:
 
     def _limit(self, pair: Pair, alpha: float) -> float:
         """Return α ω; infinite where the pair is forbidden."""
-        return float("inf") if np.isinf(self.omega[pair]) else check_alpha(alpha) * self.omega[pair]
+        return float("inf") if np.isinf(self.omega[pair]) else check_not_negative("alpha", alpha) * self.omega[pair]
 
     def _ridge(self, pair: Pair) -> float:
         has_ridge = self.has_free and np.isfinite(self.omega[pair])

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from isinglass.arguments import check_not_negative
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import Table
 from isinglass.network import Network
@@ -20,7 +21,6 @@ from isinglass.penalties import (
     EPSILON,
     NEGLIGIBLE,
     Penalty,
-    check_alpha,
     penalty_matrix,
     refuse_vanishing,
     smoothed_field,
@@ -130,7 +130,7 @@ class Reduced:
         """Return α ω of the penalized pairs and 0 elsewhere; infinite where the product overflows."""
         mask = self.penalized
         result = np.zeros_like(self.penalty)
-        refuse_vanishing(check_alpha(alpha), self.penalty[mask])
+        refuse_vanishing(check_not_negative("alpha", alpha), self.penalty[mask])
         with np.errstate(over="ignore"):
             result[mask] = alpha * self.penalty[mask]
         return result

@@ -416,7 +416,7 @@ def test_not_reaching_the_tolerance_is_a_warning_and_a_field(p):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": "xor"}, "rule must be one of and, or, mean; got 'xor'"),
+        ({"rule": "xor"}, 'rule must be one of "and", "or", "mean"; got \'xor\''),
         ({"tol": 0.0}, "tol must be a positive number; got 0.0"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
         ({"alphas": [-1.0]}, "alphas must be finite and not negative"),

@@ -113,6 +113,13 @@ def test_one_start_per_alpha():
         ising_path(WIDE, ALPHAS, start=[ising_path(WIDE, [0.1])[0]])
 
 
+def test_a_start_has_a_penalty():
+    network = ising_path(WIDE, [0.1])[0].network
+    for start in (network, [network]):
+        with pytest.raises(ArgumentError, match="start must be a Solution, or a sequence of one per alpha; got"):
+            ising_path(WIDE, [0.1], start=start)
+
+
 def test_a_start_at_a_larger_alpha_is_followed_from_there(monkeypatch):
     """Without stops on the way, a dense table of 237 rows and 66 columns took more than a hundred times as long."""
     reached, place = [], Problem.place

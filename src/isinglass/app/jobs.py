@@ -1,4 +1,4 @@
-"""A queue of jobs, run one at a time in a process that can be stopped at once."""
+"""Queues of jobs: the jobs of one run one at a time, in a process that is ended to stop one at once."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from isinglass.app.recipe import JOBS, Recipe
 from isinglass.json_text import JsonObject
 from isinglass.machine.signals import OWN_GROUP
 
-OPEN = ("waiting", "running")
-SAID = {"state", "text", "count", "total", "left", "facts", "warnings", "error", "output"}
-"""What the worker may say about a job."""
+WORKER_FIELDS = {"state", "text", "count", "total", "left", "facts", "warnings", "error", "output"}
+"""Fields of a job that the worker may set."""
 LOST = "The worker process stopped unexpectedly, possibly because memory ran out. Try again, or use a smaller table."
 
 
@@ -31,7 +30,7 @@ class Job:
 
     kind: str  # a key of JOBS
     recipe: Recipe
-    folder: Path  # of the table
+    folder: Path  # with the file
     number: int = field(default_factory=itertools.count(1).__next__)
     began: float = 0.0
     state: str = "waiting"  # or running, done, failed, stopped
@@ -43,12 +42,21 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     error: str = ""
     output: str = ""  # of the last command
-    worker: subprocess.Popen[str] | None = None  # the process that runs it
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to end."""
+        return self.state in ("waiting", "running")
 
     @property
     def key(self) -> str:
         """What the page calls its result: its kind, or the file of a figure."""
-        return self.recipe.fill("{figure}.{ending}") if self.kind == "figure" else self.kind
+        return self.recipe.key(self.kind)
+
+    @property
+    def sources(self) -> list[str]:
+        """Keys of the results that it starts from."""
+        return self.recipe.sources(self.kind)
 
     def files(self) -> dict[str, Path]:
         """Return the files that it has made, by their names for the page."""
@@ -57,94 +65,97 @@ class Job:
         return {path.relative_to(self.folder).as_posix(): path for path in paths if path.is_file()}
 
 
-class Jobs:
-    """The queue; ``ended`` is called with a job that is done or has failed. All tabs show the same ``version``."""
+class Changes(threading.Condition):
+    """The lock of the state that all tabs show, and the number of its version, for which requests wait."""
 
-    def __init__(self, ended: Callable[[Job], object]) -> None:
-        self.jobs: list[Job] = []
-        self.changed, self.version = threading.Condition(), 1
-        self._ended, self._worker, self._closed = ended, _start_worker(), False
-        self._line, self._aside = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
+    def __init__(self) -> None:
+        super().__init__()
+        self.version = 1
 
-    def tell(self) -> None:
-        """Notify waiting requests of a change; the lock is held."""
+    def notify_tabs(self) -> None:
+        """Tell waiting requests that there is another version; the lock is held."""
         self.version += 1
-        self.changed.notify_all()
+        self.notify_all()
 
-    def add(self, job: Job, aside: bool = False) -> None:
-        """Put a job at the end of the queue, and forget those that have ended; the lock is held.
 
-        One that has failed is shown until it is tried again. A job ``aside`` does not wait for those in the queue.
+class JobQueue:
+    """Jobs in the order in which they were started; ``on_end`` is called with one that is done or has failed.
+
+    The lock is held by callers of all methods but `close`, and when ``on_end`` is called.
+    """
+
+    def __init__(self, changes: Changes, on_end: Callable[[Job], object]) -> None:
+        self.jobs: list[Job] = []
+        self._changes, self._on_end = changes, on_end
+        self._worker, self._thread, self._is_closed = _start_worker(), ThreadPoolExecutor(1), False
+
+    def start(self, job: Job) -> None:
+        """Run a job after those that were started before, and forget those that have ended.
+
+        One that has failed is shown until it is tried again.
         """
-        aside = aside and any(one.state in OPEN for one in self.jobs)
-        kept = (one for one in self.jobs if one.state in OPEN or (one.state == "failed" and one.key != job.key))
+        kept = (one for one in self.jobs if one.is_open or (one.state == "failed" and one.key != job.key))
         self.jobs = [*kept, job]
-        if aside:
-            self._aside.submit(self._do_aside, job)
-        else:
-            self._line.submit(self._do, job)
-        self.tell()
+        self._thread.submit(self._run, job)
+        self._changes.notify_tabs()
 
-    def stop(self, number: int | None = None) -> None:
-        """Stop a job, or all and forget them. What runs is ended at once."""
-        with self.changed:
-            for job in self.jobs:
-                if number in (None, job.number) and job.state in OPEN:
-                    if job.worker is not None:
-                        job.worker.kill()
-                    job.state = "stopped"
-            self.jobs = self.jobs if number is not None else []
-            self.tell()
+    def stop(self, job: Job) -> None:
+        """Stop a job that has not ended; what runs is ended at once."""
+        if job.state == "running":
+            self._worker.kill()
+        if job.is_open:
+            job.state = "stopped"
+            self._changes.notify_tabs()
+
+    def clear(self) -> None:
+        """Stop and forget all jobs."""
+        for job in self.jobs:
+            self.stop(job)
+        self.jobs = []
 
     def close(self) -> None:
         """Stop all jobs and end the worker."""
-        self._closed = True
-        self.stop()
-        self._line.shutdown()
-        self._aside.shutdown()
+        with self._changes:
+            self._is_closed = True
+            self.clear()
+        self._thread.shutdown()
+        self._end_worker()
+
+    def _run(self, job: Job) -> None:
+        """Let the worker run a job unless it was stopped; a worker that has ended is replaced."""
+        with self._changes:
+            if job.state != "waiting":
+                return
+            job.state, job.began = "running", time.monotonic()
+            self._changes.notify_tabs()
+        request = {"folder": str(job.folder), "commands": job.recipe.commands(job.kind)}
+        with suppress(BrokenPipeError):
+            self._worker.stdin.write(json.dumps(request) + "\n")  # type: ignore[union-attr]
+            self._worker.stdin.flush()  # type: ignore[union-attr]
+            for line in self._worker.stdout:  # type: ignore[union-attr]
+                if line.endswith("\n"):  # else the worker was ended while it wrote
+                    self._update(job, json.loads(line))
+                if job.state in ("done", "failed"):
+                    return
+        self._end_worker()
+        with self._changes:  # before the next job can run, and be stopped
+            if not self._is_closed:
+                self._worker = _start_worker()
+        self._update(job, {"state": "failed", "error": LOST})
+
+    def _end_worker(self) -> None:
         self._worker.kill()
         self._worker.communicate()
 
-    def _do(self, job: Job) -> None:
-        """Let the worker run a job; a worker that has ended is replaced."""
-        if not self._run(job, self._worker):
-            self._worker.communicate()
-            if not self._closed:
-                self._worker = _start_worker()
-
-    def _do_aside(self, job: Job) -> None:
-        """Let another worker run a job, and end it."""
-        worker = _start_worker()
-        self._run(job, worker)
-        worker.kill()
-        worker.communicate()
-
-    def _run(self, job: Job, worker: subprocess.Popen[str]) -> bool:
-        """Run a job unless it was stopped, and tell whether its worker can take the next one."""
-        request = {"folder": str(job.folder), "commands": job.recipe.commands(job.kind)}
-        with self.changed:
-            if job.state != "waiting":
-                return True
-            job.state, job.began, job.worker = "running", time.monotonic(), worker
-            self.tell()
-        with suppress(BrokenPipeError):
-            worker.stdin.write(json.dumps(request) + "\n")  # type: ignore[union-attr]
-            worker.stdin.flush()  # type: ignore[union-attr]
-            if any(self._hear(job, json.loads(line)) for line in worker.stdout):  # type: ignore[union-attr]
-                return True
-        self._hear(job, {"state": "failed", "error": LOST})
-        return False
-
-    def _hear(self, job: Job, news: JsonObject) -> bool:
-        """Read a message about a job, and tell whether the job has ended and its worker can take the next one."""
-        with self.changed:
+    def _update(self, job: Job, news: JsonObject) -> None:
+        """Store what the worker sent about a job, unless that was stopped."""
+        with self._changes:
             if job.state == "running":
-                for name in SAID & news.keys():
+                for name in WORKER_FIELDS & news.keys():
                     setattr(job, name, news[name])
-                if job.state not in OPEN:
-                    self._ended(job)
-                self.tell()
-            return "state" in news and job.state != "stopped"
+                if not job.is_open:
+                    self._on_end(job)
+                self._changes.notify_tabs()
 
 
 def _start_worker() -> subprocess.Popen[str]:

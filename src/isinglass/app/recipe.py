@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Literal, TypeVar
+from pathlib import PurePath
+from typing import Any, Literal
 
 from isinglass.cli.reading import kinds_by_key, spell_reading
 from isinglass.json_text import JsonObject
@@ -17,8 +17,6 @@ from isinglass.json_text import JsonObject
 JOBS: JsonObject = tomllib.loads(files("isinglass.app").joinpath("jobs.toml").read_text(encoding="utf-8"))
 FIGURES: JsonObject = JOBS.pop("figures")
 MOST_RESAMPLES = 100_000
-V = TypeVar("V")
-_CODE = re.compile(r"[^\s=](?:[^\n\r=]{0,98}[^\s=])?")  # of a missing answer; = separates it from its column
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,8 @@ class Choices:
     weights: int | None = None
     weight_kind: Literal["sampling", "counts"] | None = None
     groups: int | None = None
-    row_names: bool = True  # whether a column that seems to name the rows does
-    resamples: int = 1000
+    resamples: int = 1000  # of the bootstrap
+    permutations: int = 1000  # of the groups
     figure: str = "network"
     ending: Literal["pdf", "svg", "png"] = "pdf"  # of the figure's file
 
@@ -59,56 +57,68 @@ class Choices:
         places += [j for j in (found.weights, found.groups) if j is not None]
         if not all(0 <= j < n_columns for j in places):
             raise ValueError("The table has no such column.")
-        if not all(_CODE.fullmatch(word) for words in found.codes.values() for word in words):
-            raise ValueError("A code for missing answers must be a short word without '='.")
-        if not 1 <= found.resamples <= MOST_RESAMPLES or found.figure not in FIGURES:
-            raise ValueError(f"Choose 1 to {MOST_RESAMPLES} resamples, and one of the figures {', '.join(FIGURES)}.")
+        if not all(word.strip() for words in found.codes.values() for word in words):
+            raise ValueError("A code for missing answers must not be blank.")
+        if not all(1 <= number <= MOST_RESAMPLES for number in (found.resamples, found.permutations)):
+            raise ValueError(f"Choose 1 to {MOST_RESAMPLES} resamples or permutations.")
+        if found.figure not in FIGURES:
+            raise ValueError("Unknown figure.")
         return found
-
-    def without(self, refused: Choices, kept: Choices) -> Choices:
-        """Return these choices with the kinds and codes of ``kept`` in place of those that were refused."""
-        kinds, codes = (
-            _restore(getattr(self, name), getattr(refused, name), getattr(kept, name)) for name in ("kinds", "codes")
-        )
-        # A column that cannot be read unless its kind is chosen is left out again.
-        unused = [j for j in kept.left_out if j in refused.kinds and j not in kinds and j not in self.left_out]
-        return replace(self, kinds=kinds, codes=codes, left_out=[*self.left_out, *unused])
-
-
-def _restore(now: Mapping[int, V], refused: Mapping[int, V], kept: Mapping[int, V]) -> dict[int, V]:
-    """Return the entries as they are now; one that was refused, and not changed since, as it was before."""
-    found = {j: kept.get(j) if now.get(j) == refused.get(j) else now.get(j) for j in {*now, *refused, *kept}}
-    return {j: each for j, each in found.items() if each is not None}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A table, the choices about it, and the names of its results, which are derived from the name of the file."""
+    """What a job needs to know: the file, what was found in it, and the choices about it."""
 
-    file: str  # its name, of letters, digits, dots and hyphens
-    table: Mapping[str, Any] = field(default_factory=lambda: {"columns": []})  # what the worker saw of it
+    name: str  # as the user calls the file, in commands and code to copy
+    table: Mapping[str, Any] = field(default_factory=lambda: {"columns": []})  # what the worker found in it
     choices: Choices = Choices()
-    layout: int = field(default_factory=itertools.count(1).__next__)  # another one where places mean other columns
+    row_names: bool = True  # whether a column that seems to name the rows does
+
+    @property
+    def file(self) -> str:
+        """The name of the file on disk: no path, no option, allowed on every system, and always with an ending."""
+        last = re.sub(r"[^\w .()&+,=-]+", "-", re.split(r"[/\\]", self.name)[-1][-60:]).strip(" .-")
+        stem, _, ending = last.partition(".")
+        return last if stem and ending else f"{stem or 'table'}.txt"
 
     def fill(self, template: str, **more: str) -> str:
-        """Return a template with what was chosen; ``stem`` is the name of the file without its endings."""
-        return template.format(file=self.file, stem=self.file.partition(".")[0], **vars(self.choices), **more)
+        """Return a template with what was chosen; ``stem`` begins the names of all results, and is not the file's."""
+        stem = re.sub(r"\W+", "-", self.file.partition(".")[0]).strip("-") or "table"
+        if PurePath(self.name).suffix.lower() in ("", ".html", ".npz"):  # as a folder, a report or a model has
+            stem += "-network"
+        return template.format(**{"file": self.file, "stem": stem, **vars(self.choices), **more})
+
+    def key(self, job: str) -> str:
+        """Return what the page calls the result of a job: its kind, or the file of a figure."""
+        return self.fill("{figure}.{ending}") if job == "figure" else job
+
+    def sources(self, job: str) -> list[str]:
+        """Return the keys of the results that a job starts from."""
+        if job != "figure":
+            return [] if job == "fit" else ["fit"]
+        return ["fit", "bootstrap"] if "needs" in FIGURES[self.choices.figure] else ["fit"]
+
+    def is_used(self, j: int) -> bool:
+        """Tell whether a column is a node or a covariate; one without a kind, or without answers, cannot be."""
+        taken = (*self.choices.left_out, self.choices.groups, self.choices.weights)
+        return j not in taken and self.table["columns"][j]["kind"] is not None
 
     def arguments(self, job: str = "fit") -> JsonObject:
         """Return the arguments of `read_table` for a job; a comparison takes the groups out itself."""
         chosen, columns = self.choices, self.table["columns"]
         keys = [column["key"] for column in columns]
-        left_out = {*chosen.left_out, *(() if chosen.groups is None else (chosen.groups,))} - {chosen.weights}
-        nodes = [j for j in range(len(keys)) if j not in {*left_out, chosen.weights}]
-        unstated = [j for j in nodes if j in chosen.kinds or not columns[j]["stated"]]
+        used = [j for j in range(len(keys)) if self.is_used(j)]
+        left_out = {*range(len(keys))}.difference(used, [chosen.weights])
+        unstated = [j for j in used if j in chosen.kinds or not columns[j]["stated"]]
         kinds = {j: chosen.kinds.get(j) or columns[j]["kind"] for j in unstated}
         labels = [chosen.groups] if job == "compare" and chosen.groups is not None else []
         arguments = {
             **self._meaning_arguments(kinds),
-            "covariates": [keys[j] for j in nodes if j in chosen.covariates],
+            "covariates": [keys[j] for j in used if j in chosen.covariates],
             "drop": [keys[j] for j in sorted(left_out.difference(labels))],
             "encode": "auto" if "binary" in kinds.values() else None,
-            "missing": chosen.missing if any(columns[j]["missing"] for j in [*nodes, *labels]) else None,
+            "missing": chosen.missing if any(columns[j]["missing"] for j in [*used, *labels]) else None,
             "labels": [keys[j] for j in labels],
         }
         if chosen.weights is not None:
@@ -121,28 +131,30 @@ class Recipe:
         codes = {None if j < 0 else keys[j]: list(words) for j, words in chosen.codes.items() if words}
         na_values = codes if codes.keys() - {None} else codes.get(None, [])
         return {"kinds": kinds_by_key(keys, kinds), "na_values": na_values} | (
-            {} if chosen.row_names else {"id_column": None}
+            {} if self.row_names else {"id_column": None}
         )
 
-    def commands(self, job: str) -> list[list[str]]:
-        """Return the commands of a job."""
+    def commands(self, job: str, file: str | None = None) -> list[list[str]]:
+        """Return the commands of a job, for the file on disk unless another name is given."""
         several = {
             "{meaning}": spell_reading(self._meaning_arguments(self.choices.kinds)),
             "{reading}": spell_reading(self.arguments(job)),
             "{needs}": self.fill(FIGURES[self.choices.figure].get("needs", "")).split(),
         }
         lines = [line.split() for line in JOBS[job]["commands"]]
-        words = {word: [self.fill(word)] for line in lines for word in line if word not in several} | several
+        named = {"file": file or self.file}
+        words = {word: [self.fill(word, **named)] for line in lines for word in line if word not in several} | several
         return [[each for word in line for each in words[word]] for line in lines]
 
     def command_text(self, job: str) -> str:
         """Return the commands of a job as they are typed into a shell, one per line."""
-        return "\n".join(shlex.join(["isinglass", *words]) for words in self.commands(job))
+        file = f"./{self.name}" if self.name.startswith("-") else self.name  # no option
+        return "\n".join(shlex.join(["isinglass", *words]) for words in self.commands(job, file))
 
     def code(self, job: str) -> str:
         """Return Python code that does the same as a job, after the code of the fit."""
         arguments = self.arguments(job)
-        words = [repr(self.file), *(f"{name}={value!r}" for name, value in arguments.items())]
+        words = [repr(self.name), *(f"{name}={value!r}" for name, value in arguments.items())]
         table = f"read_table({', '.join(words)})"
         table = table if len(table) < 80 else "read_table(\n    " + ",\n    ".join(words) + ",\n)"
         rows = "fit.imputation.table" if arguments.get("missing") == "impute" else "table"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
+import traceback
 import urllib.parse
 from collections.abc import Callable
 from hmac import compare_digest
@@ -22,6 +24,7 @@ from isinglass.json_text import json_text
 HOST = "127.0.0.1"
 WAIT_SECONDS = 20.0  # that a request for news is kept
 MOST_JSON = 1 << 20
+GONE = (ConnectionError, TimeoutError)  # the browser
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -35,7 +38,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-PAGE = {"": "app/app.html", "app.js": "app/app.js", "app.css": "app/app.css"}
+SCRIPTS = ("client.js", "page.js", "columns.js", "settings.js", "jobs.js", "results.js", "controls.js")  # in this order
+PAGE = {"": "app/app.html"} | {name: f"app/{name}" for name in ("app.css", *SCRIPTS)}
 PAGE |= {name: f"show/report/{name}" for name in ("elements.js", "page.css")}
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 TYPES |= {".png": "image/png", ".svg": "image/svg+xml"}  # other files are saved, not shown
@@ -54,10 +58,12 @@ class Server(ThreadingHTTPServer):
     def server_close(self) -> None:
         """Also stop the jobs that are running."""
         super().server_close()
-        self.session.jobs.close()
+        self.session.close()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore a browser that closed its connection."""
+        if not isinstance(sys.exc_info()[1], GONE):
+            traceback.print_exc()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -85,6 +91,11 @@ class Handler(BaseHTTPRequestHandler):
         except (PermissionError, ValueError, RecursionError) as error:
             refused = isinstance(error, PermissionError)
             self._send_json({"error": str(error)}, HTTPStatus.FORBIDDEN if refused else HTTPStatus.BAD_REQUEST)
+        except GONE:
+            raise
+        except OSError as error:
+            text = f"The app cannot write or read its temporary files: {error.strerror}."
+            self._send_json({"error": text}, HTTPStatus.INTERNAL_SERVER_ERROR)
 
     def _admit(self) -> str:
         """Return the path below the token; refuse requests without it or from other pages."""
@@ -104,22 +115,22 @@ class Handler(BaseHTTPRequestHandler):
         if what in PAGE:
             self._send(files("isinglass").joinpath(PAGE[what]).read_bytes(), PAGE[what])
         elif what == "state":
-            with session.jobs.changed:
-                session.jobs.changed.wait_for(lambda: str(session.jobs.version) != which, WAIT_SECONDS)
+            with session.changes:
+                session.changes.wait_for(lambda: str(session.changes.version) != which, WAIT_SECONDS)
                 state = session.state()
             self._send_json(state)
         elif what == "all.zip":
             self._send(session.pack(), "isinglass.zip")
         else:
-            path = session.files().get(which) if what == "files" else None
-            if path is None:
+            content = session.read_file(which) if what == "files" else None
+            if content is None:
                 self._send_json({"error": "Page not found."}, HTTPStatus.NOT_FOUND)
             else:
-                self._send(path.read_bytes(), path.name, policy=FILE_POLICY)
+                self._send(content, which.rpartition("/")[2], policy=FILE_POLICY)
 
     def _post(self, what: str, which: str) -> None:
         session, size = self.server.session, self.headers.get("Content-Length", "")
-        changes = {"run": session.run, "example": session.example}
+        changes = {"run": session.run, "example": session.example, "again": session.open_again}
         if not size.isdecimal():
             raise ValueError("The request has no Content-Length.")
         if what == "upload":
@@ -129,12 +140,12 @@ class Handler(BaseHTTPRequestHandler):
         elif what == "choose":
             session.choose(json.loads(self.rfile.read(int(size))), int(which))
         elif what == "stop":
-            session.jobs.stop(int(which))
+            session.stop(int(which))
         elif what in changes:
             changes[what](which)
         else:
             raise ValueError("Unknown action.")
-        self._send_json({"version": session.jobs.version})
+        self._send_json({"version": session.changes.version})
 
     def _send_json(self, record: object, status: HTTPStatus = HTTPStatus.OK) -> None:
         self._send(json_text(record, compact=True).encode(), "answer.json", status)

@@ -1,239 +1,228 @@
-"""The state of the server: the table, the choices about it, jobs and results. All tabs show the same."""
+"""The state of the server, which all tabs show: the open table, the choices about it, jobs and results."""
 
 from __future__ import annotations
 
 import io
-import json
-import os
-import re
 import shutil
 import tempfile
 import time
 import zipfile
-from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
-from isinglass.app.jobs import OPEN, Job, Jobs
-from isinglass.app.recipe import FIGURES, JOBS, Choices, Recipe
+from isinglass.app.controls import LABELS, OPTIONS
+from isinglass.app.jobs import Changes, Job, JobQueue
+from isinglass.app.open_table import OpenTable
+from isinglass.app.recipe import FIGURES, JOBS, MOST_RESAMPLES, Choices, Recipe
+from isinglass.cli.console import csv_text
 from isinglass.json_text import JsonObject
-from isinglass.text_tables import join_words
 
 MOST_BYTES = 1 << 30  # of a table
-EXAMPLES = ("mood.csv", "senate.csv")
-WITH_RESULTS = [kind for kind in JOBS if "targets" in JOBS[kind]]  # of jobs that have a result
-SHOWN = ("kind", "key", "number", "state", "text", "count", "total", "left", "error")  # of a job
+RESULT_JOBS = [kind for kind in JOBS if "targets" in JOBS[kind]]  # the others inspect a table
+FIRST = {"fit": "Fit the network first.", "bootstrap": "Run the bootstrap first."}  # what other jobs start from
+JOB_FIELDS = ("kind", "key", "sources", "number", "state", "text", "count", "total", "left", "error")
+RESULT_FIELDS = ("kind", "key", "sources", "facts", "warnings")
+"""What the page shows of jobs, and of results."""
 
 
 class Session:
-    """One table at a time, in its own folder below ``folder``. A request that cannot be met is a ValueError."""
+    """The table that is shown, and the one that is to replace it. A request that cannot be met is a ValueError."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.here = folder, folder / "none"  # of all tables, of this one
-        self.recipe = Recipe("")
-        self.problem = ""  # why the table, or the last choice, could not be read
-        self.results: dict[str, Job] = {}  # by key; all of one fit
-        self.jobs = Jobs(self._ended)
-        self._openings = 0  # tables that were chosen, of which the last one is shown
-        self._opening: Job | None = None  # the inspection of a table that is to replace this one
+        self.folder = folder  # of all tables
+        self.changes = Changes()
+        self.queue = JobQueue(self.changes, self._on_job_end)  # jobs that make results of the table that is shown
+        self.inspections = JobQueue(self.changes, self._on_inspection_end)  # which do not wait for a long bootstrap
+        self.shown = OpenTable(Recipe(""), folder / "none")
+        self.opening: OpenTable | None = None  # is shown when it has been inspected
+        self.problem = ""  # why a table, or the last choice, could not be read
+
+    def close(self) -> None:
+        """Stop all jobs."""
+        self.queue.close()
+        self.inspections.close()
+
+    # Opening a table: what is shown stays, and its jobs go on, until the new one has been read.
 
     def upload(self, name: str, stream: io.BufferedIOBase, size: int) -> None:
-        """Keep a file of this many bytes in a new folder, and look at it, unless another one was chosen meanwhile."""
+        """Open a file of this many bytes."""
         if size > MOST_BYTES:
             raise ValueError(f"The app takes files up to {MOST_BYTES >> 30} GB. Use the command line for larger ones.")
-        opening = self._begin_opening()
         content = stream.read(size)
         if len(content) < size:
             raise ValueError("The upload was incomplete. Choose the file again.")
-        job = Job("look", Recipe(plain_name(name)), Path(tempfile.mkdtemp(dir=self.folder)))
-        (job.folder / job.recipe.file).write_bytes(content)
-        self._open(job, opening)
+        self._open(Recipe(name), content)
 
     def example(self, name: str) -> None:
-        """Take one of the examples."""
-        if name not in EXAMPLES:
+        """Open one of the examples."""
+        from isinglass.datasets import load_senate109  # with NumPy, for which the first page does not wait
+
+        if name == "mood.csv":
+            content = files(__package__).joinpath(name).read_bytes()
+        elif name == "senate.csv":
+            senate = load_senate109()
+            content = csv_text(senate.names, senate.X.tolist()).encode()
+        else:
             raise ValueError("Unknown example.")
-        self._open(Job("example", Recipe(name), Path(tempfile.mkdtemp(dir=self.folder))), self._begin_opening())
+        self._open(Recipe(name), content)
 
-    def _begin_opening(self) -> int:
-        with self.jobs.changed:
-            self._openings += 1
-            return self._openings
+    def open_again(self, first_column: str) -> None:
+        """Open the table that is shown with its first column as the names of the rows, or as a variable."""
+        recipe = self._require_table().settled
+        content = (self.shown.folder / recipe.file).read_bytes()
+        self._open(Recipe(recipe.name, row_names=first_column == "names"), content)
 
-    def _open(self, job: Job, opening: int) -> None:
-        """Inspect a new table, beside what is being done with the one that is shown."""
-        with self.jobs.changed:
-            if opening != self._openings:
-                shutil.rmtree(job.folder)
-                raise ValueError(f"Another table was chosen while {job.recipe.file} was sent.")
-            if self._opening is not None:
-                self.jobs.stop(self._opening.number)
-                shutil.rmtree(self._opening.folder, ignore_errors=True)
-            self._opening, self.problem = job, ""
-            self.jobs.add(job, aside=True)
+    def _open(self, recipe: Recipe, content: bytes) -> None:
+        table = OpenTable(recipe, Path(tempfile.mkdtemp(dir=self.folder)))
+        try:
+            (table.folder / recipe.file).write_bytes(content)
+        except OSError:
+            shutil.rmtree(table.folder)
+            raise
+        with self.changes:
+            if self.opening is not None and self.opening.inspection is not None:
+                self.inspections.stop(self.opening.inspection)
+                shutil.rmtree(self.opening.folder, ignore_errors=True)
+            self.problem, self.opening = "", table
+            self.inspections.start(table.inspect())
 
-    def _opened(self, job: Job) -> None:
-        """Show a new table, and discard the state of the previous one; keep that if the new one cannot be read."""
-        self._opening = None
-        if job.state == "done":
-            self.jobs.stop()
-            shutil.rmtree(self.here, ignore_errors=True)
-            self.here, self.results = job.folder, {}
-            self._describe(job)
-        else:
-            shutil.rmtree(job.folder, ignore_errors=True)
-            self.problem = job.error
-
-    def _ended(self, job: Job) -> None:
-        """Store a result, or the description of a table; a choice with which it cannot be read is taken back."""
-        if job is self._opening:
-            self._opened(job)
-        elif job.kind in WITH_RESULTS:
-            if job.state == "done":
-                self._store(job)
-        elif job.state == "done":
-            self._describe(job)
-        else:
-            self._take_back(job)
-
-    def _store(self, job: Job) -> None:
-        """Add a result to those of the same fit; a new fit replaces all."""
-        if job.kind == "fit":
-            if "fit" in self.results:
-                shutil.rmtree(self.results["fit"].folder, ignore_errors=True)
-            self.results = {}
-        self.results = {**self.results, job.key: job}
-
-    def _describe(self, job: Job) -> None:
-        """Take over the table as it was read now, and the choices with which it was read."""
-        self.recipe = replace(job.recipe, table=json.loads(job.output))
-        for one in self.jobs.jobs:  # those that wait were asked for with these choices
-            if one.state == "waiting" and one.kind in WITH_RESULTS:
-                one.recipe = replace(one.recipe, table=self.recipe.table)
-        if not job.recipe.table["columns"]:  # seen for the first time
-            useless = [j for j, column in enumerate(self.recipe.table["columns"]) if column["kind"] is None]
-            weights = self.recipe.table["weights"]  # as the command line proposes
-            self.recipe = replace(self.recipe, choices=replace(job.recipe.choices, left_out=useless, weights=weights))
-
-    def _take_back(self, job: Job) -> None:
-        """Undo the choice with which the table cannot be read, and say so; what else was chosen since is kept."""
-        self.problem, kept, refused = job.error, self.recipe.choices, job.recipe.choices
-        if job.recipe.layout != self.recipe.layout:
+    def _end_opening(self, table: OpenTable, inspection: Job) -> None:
+        self.opening = None
+        if inspection.state == "failed":
+            shutil.rmtree(table.folder, ignore_errors=True)
+            self.problem = inspection.error
             return
-        columns = self.recipe.table["columns"]
-        names = [f"“{columns[j]['name']}”" for j, kind in refused.kinds.items() if kept.kinds.get(j) != kind]
-        if names:
-            self.problem = f"The kind of {join_words(names)} was not changed; other choices are kept. {job.error}"
-        self.recipe = replace(self.recipe, choices=refused.without(refused, kept))
-        for one in self.jobs.jobs:
-            if one.state == "waiting" and one.kind not in WITH_RESULTS and one.recipe.layout == self.recipe.layout:
-                one.recipe = replace(one.recipe, choices=one.recipe.choices.without(refused, kept))
+        self.queue.clear()
+        self.inspections.clear()
+        shutil.rmtree(self.shown.folder, ignore_errors=True)
+        table.inspection = None
+        table.accept(inspection)
+        self.shown = table
+
+    # Choices
 
     def choose(self, record: object, layout: int | None = None) -> None:
-        """Apply what the user changed; the table is inspected again if the meaning of values has changed.
-
-        ``layout`` is that of the columns which the user saw.
-        """
-        with self.jobs.changed:
-            newest = self._newest()
-            if layout not in (None, newest.recipe.layout):
+        """Apply what the user changed; ``layout`` is that of the columns which the user saw."""
+        with self.changes:
+            table = self._require_table()
+            if layout not in (None, table.layout):
                 raise ValueError("The columns have changed meanwhile. Choose again.")
-            recipe = self._ready()
-            new = replace(recipe, choices=Choices.read(record, len(recipe.table["columns"]), recipe.choices))
-            if new.choices.row_names != recipe.choices.row_names:  # the places of all columns change
-                new = Recipe(recipe.file, choices=Choices(row_names=new.choices.row_names))
+            choices = Choices.read(record, len(table.settled.table["columns"]), table.wanted)
             self.problem = ""
-            if new.commands("look") != recipe.commands("look"):
-                self.jobs.add(Job("look", new, self.here))
-            else:
-                newest.recipe = new
-                self.jobs.tell()
+            self._settle(choices)
 
-    def _newest(self) -> Job | Session:
-        """Return what holds the last choices: the last job that inspects the table, if one is open."""
-        looks = [job for job in self.jobs.jobs if job.kind not in WITH_RESULTS and job.state in OPEN]
-        return next((job for job in reversed(looks) if job is not self._opening), self)
+    def _require_table(self) -> OpenTable:
+        if not self.shown.layout:
+            raise ValueError("Open a table first, and wait until its columns are shown.")
+        return self.shown
+
+    def _settle(self, choices: Choices) -> None:
+        """Apply choices, and start the inspection that they need."""
+        inspection = self.shown.choose(choices)
+        if inspection is not None:
+            self.inspections.start(inspection)
+        self.changes.notify_tabs()
+
+    def _on_inspection_end(self, job: Job) -> None:
+        """Accept what was found, or undo what was refused; then go on with what was chosen meanwhile."""
+        if self.opening is not None and job is self.opening.inspection:
+            self._end_opening(self.opening, job)
+            return
+        table = self.shown
+        table.inspection = None
+        if table.is_settled:  # what it was for has been taken back
+            return
+        if job.state == "done":
+            table.accept(job)
+        else:
+            self.problem = table.refuse(job)
+        self._settle(table.wanted)
+
+    # Jobs
 
     def run(self, kind: str) -> None:
-        """Put a fit, a bootstrap, a comparison of groups or a figure into the queue, as chosen."""
-        with self.jobs.changed:
-            recipe = self._ready()
-            if kind not in WITH_RESULTS:
-                raise ValueError("Unknown job.")
-            unfinished = {one.key: one for one in self.jobs.jobs if one.state in OPEN}
-            if kind != "fit" and ("fit" in unfinished or not self._is_fitted()):
-                raise ValueError("Fit the network first.")
+        """Start a fit, a bootstrap, a comparison of groups or a figure, as chosen."""
+        if kind not in RESULT_JOBS:
+            raise ValueError("Unknown job.")
+        with self.changes:
+            table = self._require_table()
+            recipe, unfinished = table.recipe, {one.key: one for one in self.queue.jobs if one.is_open}
+            if not table.is_settled:
+                raise ValueError("Wait until the table has been read as chosen.")
+            for source in recipe.sources(kind):
+                if source in unfinished or not table.is_current(source):
+                    raise ValueError(FIRST[source])
             if kind == "compare" and recipe.choices.groups is None:
                 raise ValueError("Choose the column that holds the groups first.")
-            job = Job(kind, recipe, self.here)
-            if job.key not in unfinished:
-                job.folder = self._folder_of_fit() if kind == "fit" else self.results["fit"].folder
-                self.jobs.add(job)
-            elif unfinished[job.key].recipe.commands(kind) != recipe.commands(kind):
-                raise ValueError("This is running or waiting with other choices. Stop it first.")
-            self.problem = ""
+            same = unfinished.get(recipe.key(kind))
+            if same is not None:
+                if same.recipe.commands(kind) != recipe.commands(kind):
+                    raise ValueError("This is running or waiting with other choices. Stop it first.")
+            elif kind != "fit" or not table.is_current("fit"):  # which would replace itself, and all made from it
+                self.queue.start(table.new_job(kind))
 
-    def _folder_of_fit(self) -> Path:
-        """Return a new folder with the table: the results of the fit before stay until there are new ones."""
-        folder, file = Path(tempfile.mkdtemp(dir=self.here)), self.recipe.file
-        try:
-            os.link(self.here / file, folder / file)
-        except OSError:  # some file systems have no links
-            shutil.copyfile(self.here / file, folder / file)
-        return folder
+    def stop(self, number: int) -> None:
+        """Stop a job."""
+        with self.changes:
+            for job in self.queue.jobs:
+                if job.number == number:
+                    self.queue.stop(job)
 
-    def _ready(self) -> Recipe:
-        recipe = self._newest().recipe
-        if not recipe.table["columns"]:
-            raise ValueError("Open a table first, and wait until its columns are shown.")
-        return recipe
+    def _on_job_end(self, job: Job) -> None:
+        if job.state == "done":
+            self.shown.store(job)
 
-    def _is_fitted(self) -> bool:
-        """Tell whether there is a network of what is chosen now."""
-        fit = self.results.get("fit")
-        return fit is not None and fit.recipe.arguments() == self._newest().recipe.arguments()
+    # What the page gets
 
-    def files(self) -> dict[str, Path]:
-        """Return the files of all results, by their names for the page; nothing else is handed out."""
-        return {name: path for job in self.results.values() for name, path in job.files().items()}
+    def read_file(self, name: str) -> bytes | None:
+        """Return the content of a file of the results, of which the page knows the name; no other is handed out."""
+        with self.changes:  # no new result removes it meanwhile
+            path = self.shown.files().get(name)
+            return None if path is None else path.read_bytes()
 
     def state(self) -> JsonObject:
         """Return everything that the page shows; the lock is held."""
-        recipe, now = self.recipe, time.monotonic()
-        jobs = [{name: getattr(job, name) for name in SHOWN} | {"seconds": now - job.began} for job in self.jobs.jobs]
-        kinds = [kind for kind in WITH_RESULTS if kind != "compare" or recipe.choices.groups is not None]
+        table, recipe, now = self.shown, self.shown.settled, time.monotonic()
+        kinds = [kind for kind in RESULT_JOBS if kind != "compare" or recipe.choices.groups is not None]
         return {
-            "version": self.jobs.version,
+            "version": self.changes.version,
             "most_bytes": MOST_BYTES,
+            "most_resamples": MOST_RESAMPLES,
+            "labels": LABELS,
+            "options": OPTIONS,
             "figures": [[name, figure["title"], "needs" in figure] for name, figure in FIGURES.items()],
-            "file": recipe.file,
-            "layout": recipe.layout,  # of the columns of the table
-            "is_moving": self._newest().recipe.layout != recipe.layout,  # whether they will have other places
+            "file": recipe.name,
+            "layout": table.layout,
+            "row_names": recipe.row_names,
+            "is_reading": any(job.is_open for job in self.inspections.jobs),
             "problem": self.problem,
-            "table": recipe.table if recipe.table["columns"] else None,
-            "choices": vars(self._newest().recipe.choices),
+            "table": recipe.table if table.layout else None,
+            "choices": vars(table.wanted),
             "codes_read": recipe.choices.codes,  # which the values of the table do not hold
             "steps": {kind: {"command": recipe.command_text(kind), "python": recipe.code(kind)} for kind in kinds},
-            "jobs": jobs,
-            "stale": not self._is_fitted(),
+            "jobs": [
+                {name: getattr(job, name) for name in JOB_FIELDS} | {"seconds": now - job.began}
+                for job in self.queue.jobs
+            ],
+            "stale": not table.is_current("fit"),
             "results": {
-                key: {"facts": job.facts, "warnings": job.warnings, "made": job.number, "files": [*job.files()]}
-                for key, job in self.results.items()
+                key: {
+                    **{name: getattr(job, name) for name in RESULT_FIELDS},
+                    "made": job.number,
+                    "files": [*job.files()],
+                    "stale": not table.is_current(key),
+                }
+                for key, job in table.results.items()
             },
         }
 
     def pack(self) -> bytes:
         """Return a zip of all files, with the commands and the code that make them again."""
-        stream, results = io.BytesIO(), self.results.values()
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, path in self.files().items():
+        stream = io.BytesIO()
+        with self.changes, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            results = self.shown.results.values()
+            for name, path in self.shown.files().items():
                 archive.write(path, name)
             archive.writestr("commands.sh", "".join(f"{job.recipe.command_text(job.kind)}\n" for job in results))
             archive.writestr("analysis.py", "\n".join(job.recipe.code(job.kind) for job in results))
         return stream.getvalue()
-
-
-def plain_name(name: str) -> str:
-    """Return a name for a file of ours: letters, digits and a few marks of the name that it had, and its endings."""
-    last = re.split(r"[/\\]", name)[-1][-80:]
-    stem, *endings = (re.sub(r"\W+", "-", part).strip("-_") for part in last.split("."))
-    return ".".join([stem or "table", *(filter(None, endings) if any(endings) else ["txt"])])

@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command; the app adds two of its own."""
+        """Import one command, or return one that the app has added."""
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
         return getattr(import_module(f"isinglass.cli.{cmd_name}"), cmd_name)  # type: ignore[no-any-return]

@@ -36,7 +36,10 @@ def app(console: Console, table: str | None, port: int | None, browser: bool) ->
             console.say("Open this address if no browser opens. Ctrl-C stops the app and removes its files.")
             if table is not None:
                 with Path(table).open("rb") as file:
-                    server.session.upload(Path(table).name, file, Path(table).stat().st_size)
+                    try:
+                        server.session.upload(table, file, Path(table).stat().st_size)
+                    except ValueError as error:
+                        raise click.UsageError(str(error)) from None
             if browser:
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             server.serve_forever(poll_interval=0.2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_solution, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.option_table import TABLE
-from isinglass.cli.output import DESTINATION, Destination, write_results
+from isinglass.cli.output import output_folder, write_results
 from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural
 from isinglass.json_text import JsonObject
@@ -27,18 +26,12 @@ Communities = list[str | None] | None  # of every node, if they are given
 RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
 NO_ORDER = "none, because the network has no edges"
-FEW_SUBSETS = 20
-"""Subsets per share of rows left out, below which "95 % of the subsets" means all of them."""
 MOST_NODES = 60
 """Nodes up to which closeness and betweenness are computed in every resample."""
-FILES = {
-    "rows": ["edges.csv", "nodes.csv", "edge_differences.csv", "node_differences.csv", RESAMPLES["rows"]],
-    "case-drop": ["drops.csv", RESAMPLES["case-drop"]],
-}
-"""What is written, by kind."""
+FILES = ["edges.csv", "nodes.csv", "edge_differences.csv", "node_differences.csv", "drops.csv", *RESAMPLES.values()]
 
 
-@command("bootstrap", TABLE, bundles=[DESTINATION, ESTIMATE, READING], general="strict as_json")
+@command("bootstrap", TABLE, bundles=[ESTIMATE, READING], general="strict as_json")
 def bootstrap(
     console: Console,
     table: str,
@@ -47,7 +40,8 @@ def bootstrap(
     reselect: bool | None,
     checkpoint: str | None,
     attributes: str | None,
-    output: Destination,
+    output: Path | None,
+    force: bool,
     estimate: Estimate,
     reading: Reading,
 ) -> None:
@@ -64,19 +58,23 @@ def bootstrap(
     """
     from isinglass.model_file import save
     from isinglass.select.bootstrap import bootstrap as resample
+    from isinglass.select.checkpoint import make_folder
 
-    kinds = list(FILES) if kind == "all" else [kind]
-    if kind == "all" and output.path is None:
+    kinds = list(RESAMPLES) if kind == "all" else [kind]
+    if kind == "all" and output is None:
         raise click.UsageError("--kind all needs -o FOLDER.")
-    names = [name for each in kinds for name in FILES[each]]
-    folder = output.folder(names, inputs=[table, attributes], others=[*itertools.chain(*FILES.values())])
+    folder = output_folder(output, FILES, force=force, inputs=[table, attributes])
     data = reading.read_to_fit(console, table)
     communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()
     reselect = reselect is not False
     how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
-    runs = {each: estimate.run(console, checkpoint=_checkpoint(checkpoint, each, kinds)) for each in kinds}
-    found = {each: resample(data, estimate.method, kind=each, run=run, **how) for each, run in runs.items()}
+    found = {}
+    if checkpoint is not None:
+        make_folder(checkpoint)
+    for each in kinds:
+        run = estimate.run(console, checkpoint=None if checkpoint is None else str(Path(checkpoint) / each))
+        found[each] = resample(data, estimate.method, kind=each, run=run, **how)
     tables = {name: columns for one in found.values() for name, columns in _tables(one, communities).items()}
     if folder is not None and "rows" in found:
         tables |= {f"{of}_differences.csv": _differences(found["rows"], of) for of in ("edge", "node")}
@@ -93,14 +91,6 @@ def bootstrap(
 
     record = {**estimate.describe(data), "kind": kind, **_record(found, tables)}
     write_results(console, folder, settings, findings, tables, record, write)
-
-
-def _checkpoint(folder: str | None, kind: str, kinds: list[str]) -> str | None:
-    """Return where the finished resamples of a kind are kept: below the folder, if there are several kinds."""
-    if folder is None or len(kinds) == 1:
-        return folder
-    Path(folder).mkdir(exist_ok=True)
-    return str(Path(folder) / kind)
 
 
 def _record(found: dict[str, Bootstrap], tables: dict[str, Arrays]) -> JsonObject:
@@ -150,20 +140,21 @@ def _differences(found: Bootstrap, of: str) -> Arrays:
 
 def _describe(found: Bootstrap) -> dict[str, str]:
     """Say in words what was found."""
-    often = int((found.inclusion[found.edge_values != 0] >= 0.95).sum())
-    facts = {
-        "Network": f"{plural(found.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
-        f"{plural(len(found.edge_index), 'pair')} seen at least once"
-    }
-    if found.kind == "case-drop":
+    facts = {}
+    if found.kind == "rows":
+        often = int((found.inclusion[found.edge_values != 0] >= 0.95).sum())
+        facts["Network"] = (
+            f"{plural(found.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
+            f"{plural(len(found.edge_index), 'pair')} seen at least once"
+        )
+    else:
         each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
         known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
-        facts = {"Stability": f"CS-coefficients: {known if each else NO_ORDER}"}
-        n_per_share = found.n_boot // len(found.drop_shares)
-        if n_per_share < FEW_SUBSETS:
+        facts["Stability"] = f"CS-coefficients: {known if each else NO_ORDER}"
+        if found.has_few_subsets:
             facts["Caution"] = (
-                f"only about {plural(n_per_share, 'subset')} per share of rows left out, too few for a statement about "
-                "95 % of them; take more resamples, which are divided among the shares"
+                f"only about {plural(found.n_per_share, 'subset')} per share of rows left out, too few for a "
+                "statement about 95 % of them; take more resamples, which are divided among the shares"
             )
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"

@@ -12,7 +12,7 @@ from isinglass.cli.descriptions import describe_imputation, describe_solution, f
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.option_table import TABLE
-from isinglass.cli.output import DESTINATION, Destination, write_results
+from isinglass.cli.output import output_folder, write_results
 from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural
 from isinglass.json_text import JsonObject
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html", "methods.txt"]
 
 
-@command("compare", TABLE, bundles=[DESTINATION, ESTIMATE, READING], general="strict as_json")
+@command("compare", TABLE, bundles=[ESTIMATE, READING], general="strict as_json")
 def compare(
     console: Console,
     table: str,
@@ -32,7 +32,8 @@ def compare(
     n_resamples: int | None,
     reselect: bool | None,
     checkpoint: str | None,
-    output: Destination,
+    output: Path | None,
+    force: bool,
     estimate: Estimate,
     reading: Reading,
 ) -> None:
@@ -50,7 +51,7 @@ def compare(
     from isinglass.show.report import write_comparison
     from isinglass.show.report.methods import describe_comparison
 
-    folder = output.folder(FILES, inputs=[table])
+    folder = output_folder(output, FILES, force=force, inputs=[table])
     keys = [groups] if paired is None else [groups, paired]
     data = reading.with_defaults(labels=keys).read_to_fit(console, table)
     column = spell_column(groups)
@@ -84,7 +85,7 @@ def compare(
 
     def write(here: Path) -> None:
         write_comparison(found, here / "report.html", title=f"Networks by {column}")
-        write_text(f"{draft.text}\n\n{draft.references}\n", here / "methods.txt")
+        write_text(str(draft), here / "methods.txt")
 
     write_results(console, folder, settings, _describe(found), tables, record, write)
 
@@ -117,7 +118,9 @@ def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
 
 def _describe(found: GroupComparison) -> dict[str, str]:
     """Say in words what was found."""
-    different = int((found.edge_p_family <= 0.05).sum())
+    from isinglass.show.report.methods import FOUND
+
+    different = int((found.edge_p_family <= FOUND).sum())
     verb = "differs" if 1 in (different, len(found.edge_index)) else "differ"
     strengths = ", ".join(
         f"{value:.4g} in {group}" for group, value in zip(found.groups, found.global_strengths, strict=True)
@@ -125,9 +128,9 @@ def _describe(found: GroupComparison) -> dict[str, str]:
     facts = {
         "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
-        "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} {verb} at family-wise p ≤ 0.05",
+        "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} {verb} at family-wise p ≤ {FOUND:g}",
     }
-    if found.least_p > 0.05:
+    if found.least_p > FOUND:
         permutations = plural(found.n_permutations, "permutation")
         facts["Caution"] = f"no p can be below {found.least_p:.2g} with {permutations}; take 1000"
     if found.n_constant:

@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import click
@@ -32,7 +31,7 @@ def rows_of(columns: Mapping[str, Iterable[object]]) -> Iterator[tuple[object, .
 
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV, as exported files are written: floats with all digits, missing values empty."""
-    from isinglass.export.attributes import plain_value
+    from isinglass.arrays import plain_value
     from isinglass.export.escaping import csv_line
 
     return "".join(csv_line(map(plain_value, row)) + "\n" for row in itertools.chain([header], rows))
@@ -46,25 +45,12 @@ def text_of(writer: Callable[[io.StringIO], object]) -> str:
 
 
 @dataclass
-class Messages:
-    """What commands said to people."""
+class Page:
+    """The page that runs commands, instead of a person in a terminal: the object of their click context."""
 
-    facts: list[list[str]] = field(default_factory=list)  # name and value
+    name_control: Callable[[errors.Setting], str | None]  # how it calls what an option sets
+    facts: list[list[str]] = field(default_factory=list)  # name and value of what the commands said
     warnings: list[str] = field(default_factory=list)
-
-
-_collected: ContextVar[Messages | None] = ContextVar("collected", default=None)
-
-
-@contextmanager
-def collecting_messages() -> Iterator[Messages]:
-    """Keep what the commands in the block say, beside printing it."""
-    collected = Messages()
-    token = _collected.set(collected)
-    try:
-        yield collected
-    finally:
-        _collected.reset(token)
 
 
 class Console:
@@ -81,6 +67,8 @@ class Console:
         self.warnings: list[str] = []
         self.doubts: list[errors.MeaningWarning] = []  # what columns or values probably are not
         self._start = time.perf_counter()
+        context = click.get_current_context(silent=True)
+        self._page = None if context is None else context.find_object(Page)
 
     def write(self, content: str | bytes) -> None:
         """Write bytes to stdout, or text as UTF-8 in every locale."""
@@ -106,8 +94,8 @@ class Console:
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
-        if (collected := _collected.get()) is not None:
-            collected.facts += [[name, value] for name, value in facts.items()]
+        if self._page is not None:
+            self._page.facts += [[name, value] for name, value in facts.items()]
         width = max((len(name) for name in facts), default=0)
         for name, value in facts.items() if not self.quiet else ():
             self.say(value, f"{name:<{width}}  ", bold=True)
@@ -172,8 +160,8 @@ class Console:
         if text in self.warnings:  # one of several fits said it already
             return
         self.warnings.append(text)
-        if (collected := _collected.get()) is not None:
-            collected.warnings.append(text)
+        if self._page is not None:
+            self._page.warnings.append(text)
         if self.quiet < 2:
             self.say(text, "Warning: ", fg="yellow")
 

@@ -11,7 +11,8 @@ from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.data import AnyTable, Table
-    from isinglass.data.meaning.coding import Coding, Rule
+    from isinglass.data.meaning.coding import Coding
+    from isinglass.data.meaning.rules import Rule
     from isinglass.missing_record import Missing
     from isinglass.results import Solution
 
@@ -62,10 +63,10 @@ def describe_shape(data: Table, table: str) -> str:
 
 def describe_missing(data: Table, kept: str) -> list[str]:
     """Say in words what became of missing cells, if there are some; ``kept``: of those that are still missing."""
-    if not data.n_missing:
-        return []
+    counts = {"missing cell": data.n_missing, "missing group label": data.n_unlabeled}
+    gone = [plural(n, what) for what, n in counts.items() if n]
     done = {"zero": "read as 0", "drop": f"dropped with {plural(data.n_dropped, 'row')}"}
-    return [f"{plural(data.n_missing, 'missing cell')} {done.get(data.missing_treatment or '', kept)}"]
+    return [f"{' and '.join(gone)} {done.get(data.missing_treatment or '', kept)}"] if gone else []
 
 
 def _sum_of_weights(table: AnyTable) -> float:
@@ -115,7 +116,7 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
 
 def _meaning(rule: Rule) -> str:
     """Say in words how a column is read."""
-    from isinglass.data.meaning.coding import Cut, Steps
+    from isinglass.data.meaning.rules import Cut, Steps
 
     if isinstance(rule, Cut):
         return f"1 above {rule.threshold:g}"
@@ -139,7 +140,9 @@ def missing_facts(missing: Missing | None, names: Sequence[str]) -> JsonObject |
     """Return where cells were missing, what was done about them, and what they cost; null if none were."""
     if missing is None:
         return None
-    record = fields(missing, "treatment", "n_rows", "n_cells", "n_left_out", "n_imputations", "settled", "noise")
+    record = fields(
+        missing, "treatment", "n_rows", "n_cells", "n_unlabeled", "n_left_out", "n_imputations", "settled", "noise"
+    )
     record["n_rounds"] = 0 if missing.changes is None else len(missing.changes)
     shares = {"missing": missing.column_shares, "missing_information": missing.column_information}
     known = {label: values for label, values in shares.items() if values is not None}

@@ -49,7 +49,6 @@ CODES: dict[type[BaseException], int] = {
 NOT_OPTIONS = {
     "X": "the table",
     "path": "the file",
-    "labels": "--groups or --paired",
     "kinds": "--ordinal, --nominal or --continuous",
 }
 """What several options, or none, stand for."""
@@ -68,9 +67,14 @@ def report_error(error: BaseException) -> int:
     """Print what went wrong on one line of stderr, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return report_signal(INTERRUPT)
-    shown = error if isinstance(error, click.ClickException) else Failure(error)
+    shown = as_failure(error)
     shown.show()
     return shown.exit_code
+
+
+def as_failure(error: BaseException) -> click.ClickException:
+    """Return an error with its message for users and its exit code."""
+    return error if isinstance(error, click.ClickException) else Failure(error)
 
 
 def _explain(error: BaseException) -> tuple[int, str]:
@@ -107,7 +111,8 @@ def printable(text: str) -> str:
 
 def spell(message: BaseException | str) -> str:
     """Return an error or a warning as one line that names the options of the running command."""
-    text = message.spelled(_as_option) if hasattr(message, "spelled") else str(message)
+    got = getattr(message, "got", None)
+    text = message.spelled(lambda mention: _as_option(mention, got)) if hasattr(message, "spelled") else str(message)
     return " ".join(text.split())
 
 
@@ -118,9 +123,11 @@ def _option_of(name: str) -> click.Option | None:
     return next((option for option in found if isinstance(option, click.Option) and option.name == name), None)
 
 
-def _as_option(mention: Setting) -> str:
+def _as_option(mention: Setting, got: str | None) -> str:
+    """Return how the running command mentions a parameter, in a message about what it got."""
     ctx = click.get_current_context(silent=True)
-    if ctx is not None and ctx.obj is not None and (control := ctx.obj(mention)):  # of the page that runs the command
+    page = None if ctx is None else ctx.obj  # that runs the command
+    if page is not None and (control := page.name_control(mention)):
         return str(control)
     option = _option_of(mention.name)
     if mention.name == "column":  # the number of a column without a name
@@ -131,6 +138,9 @@ def _as_option(mention: Setting) -> str:
         from isinglass.cli.reading import spell_reading  # an option for each kind, or each code
 
         return shlex.join(spell_reading({mention.name: mention.value}))
+    if mention.name == "labels" and ctx is not None:
+        given = [name for name in ("groups", "paired") if ctx.params.get(name) is not None]
+        return " or ".join(f"--{name}" for name in [name for name in given if repr(ctx.params[name]) == got] or given)
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
     return shlex.join(spell_option(option, mention.value)) if mention.has_value else name_of(option)

@@ -38,9 +38,8 @@ def export(console: Console, model: str, format: str | None, output: Path | None
 
     ending = "" if output is None else output.suffix.lower()
     if format is None and output is not None and ending not in SUFFIXES:
-        cytoscape = " For Cytoscape, use .graphml." if ending in (".cyjs", ".cys", ".sif", ".xgmml") else ""
         raise click.BadParameter(
-            f"{str(output)!r} must end in {', '.join(SUFFIXES)}; or add --format.{cytoscape}", param_hint="'-o'"
+            f"{str(output)!r} must end in {', '.join(SUFFIXES)}; or add --format.", param_hint="'-o'"
         )
     check_target(output, [model, attributes])
     loaded = Loaded.open(model)

@@ -22,7 +22,7 @@ from isinglass.cli.descriptions import (
 )
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.option_table import TABLE_OR_PATTERN
-from isinglass.cli.output import DESTINATION, Destination, write_results
+from isinglass.cli.output import output_folder, write_results
 from isinglass.cli.parameter_types import files_of
 from isinglass.cli.reading import READING, Reading
 from isinglass.json_text import JsonObject
@@ -34,18 +34,19 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
     from isinglass.network import Network
 
-FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf", "blocks.csv", "covariates.csv"]
+FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf", "methods.txt", "blocks.csv", "covariates.csv"]
 NODE_MEASURES = (
     *("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy"),
     *("deviance_explained", "r_squared"),
 )
 
 
-@command("fit", TABLE_OR_PATTERN, bundles=[DESTINATION, ESTIMATE, READING], general="strict as_json")
+@command("fit", TABLE_OR_PATTERN, bundles=[ESTIMATE, READING], general="strict as_json")
 def fit(
     console: Console,
     table: str,
-    output: Destination,
+    output: Path | None,
+    force: bool,
     attributes: str | None,
     device: str | None,
     max_time: float | None,
@@ -59,14 +60,15 @@ def fit(
     such as 'parts/*.parquet' to read many files as one table. By default the penalty is selected in two stages, as
     IsingNetwork does in Python; choose another criterion with --select, or the penalty itself with --alpha.
 
-    Prints the edges as CSV. With -o, writes edges.csv, nodes.csv, model.npz, network.gexf for Gephi (with categories
-    also blocks.csv, with --covariates also covariates.csv) and run.json to a folder.
+    Prints the edges as CSV. With -o, writes edges.csv, nodes.csv, model.npz, network.gexf for Gephi, methods.txt with a
+    paragraph for the methods section of a paper (with categories also blocks.csv, with --covariates also
+    covariates.csv) and run.json to a folder.
     """
     from isinglass.evaluate.centrality import BRIDGES, MEASURES
 
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
-    folder = output.folder(FILES, inputs=[*files_of(table), attributes])
+    folder = output_folder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = Attributes.read(attributes, raw.variables, {*NODE_MEASURES, *MEASURES, *BRIDGES})
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
@@ -112,12 +114,13 @@ def _nodes(network: Network) -> dict[str, Iterable[object]]:
 
 
 def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
-    """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories."""
+    """Write nodes, model, GEXF and methods of a fit into a folder, and the blocks of categories."""
     from isinglass.evaluate.centrality import further_measures
     from isinglass.evaluate.nodes import node_table
     from isinglass.export import write_network
     from isinglass.model_file import save
     from isinglass.show.layout import force_layout
+    from isinglass.show.report.methods import describe_fit
 
     model = found.network.without_covariates()
     measured = node_table(data, found).columns
@@ -130,6 +133,7 @@ def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
         couplings = found.covariate_edges()
         write_text(csv_text(couplings, rows_of(couplings)), here / "covariates.csv")
     save(found, here / "model.npz")
+    write_text(str(describe_fit(found)), here / "methods.txt")
     write_network(
         model,
         here / "network.gexf",

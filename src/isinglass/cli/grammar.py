@@ -10,7 +10,7 @@ import contextlib
 import csv
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeGuard, TypeVar
 
@@ -139,16 +139,19 @@ def either(*forms: tuple[Callable[[object], bool], AnyGrammar]) -> AnyGrammar:
     return Grammar(read, lambda value: next(form for fits, form in forms if fits(value)).spell(value))
 
 
-def in_all_columns(meaning: Grammar[Codes]) -> Grammar[Codes]:
-    """Return the grammar of what answers mean in all columns; an ``=`` in front says that no column is named."""
+def in_all_columns(meaning: Grammar[Value], words: Callable[[Value], Iterable[object]]) -> Grammar[Value]:
+    """Return the grammar of what holds in all columns; an ``=`` in front says that no column is named.
 
-    def read(text: str) -> Codes:
+    It is needed where one of the ``words`` of the user has an ``=``.
+    """
+
+    def read(text: str) -> Value:
         found = meaning.read(text.removeprefix("="))
-        return _check(found, lambda codes: text.startswith("=") or not any("=" in answer for answer in codes))
+        return _check(found, lambda value: text.startswith("=") or not any("=" in str(word) for word in words(value)))
 
-    def spell(codes: Codes) -> str:
-        text = meaning.spell(codes)
-        return f"={text}" if text.startswith("=") or any("=" in str(answer) for answer in codes) else text
+    def spell(value: Value) -> str:
+        text = meaning.spell(value)
+        return f"={text}" if text.startswith("=") or any("=" in str(word) for word in words(value)) else text
 
     return Grammar(read, spell)
 
@@ -208,10 +211,15 @@ ALPHAS = Form(
     ),
     "neither a count such as 30 nor different penalties such as 0.1,0.05,0",
 )
+MISSING = Form(
+    "TEXT|COLUMN=TEXT",
+    either((_is(str), in_all_columns(LABEL, lambda text: [text])), (_is(dict), in_column(LABEL))),
+    'not a text such as 99, or a column and a text such as age=99; quote the column: "a=b"=99',
+)
 COUNTS = Form("N,N,…", several(WHOLE), "not a list of different whole numbers such as 100,200,400")
 ANSWERS = Form(
     "auto|[COLUMN=]YES=1,NO=0",
-    either((_is(str), AUTO), (is_by_column, in_column(MEANINGS)), (_is(dict), in_all_columns(MEANINGS))),
+    either((_is(str), AUTO), (is_by_column, in_column(MEANINGS)), (_is(dict), in_all_columns(MEANINGS, list))),
     "neither auto nor a list such as Yes=1,No=0,Unknown=",
 )
 VALUE_LABELS = Form(

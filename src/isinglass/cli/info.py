@@ -2,85 +2,55 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import shlex
 import textwrap
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-
-import click
 
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
-from isinglass.cli.grammar import is_by_column, spell_option
-from isinglass.cli.models import Loaded
-from isinglass.cli.option_table import OPTIONS, TABLE_OR_MODEL
+from isinglass.cli.grammar import is_by_column
+from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading, kinds_by_key, spell_reading
 from isinglass.cli.table_info import SHOWN, ColumnInfo, Cost, TableInfo, describe_columns
 from isinglass.errors import DataError, MeaningWarning, plural
 from isinglass.json_text import JsonObject
-from isinglass.names import name_ranges
-from isinglass.storage import holds_record
 
 if TYPE_CHECKING:
     from isinglass.data import Table
 
-BATTERY, BATTERY_SHARE = 5, 0.6  # columns, and share of all columns, that make a battery of items
 WIDTH = 80  # of a terminal
 INDENT = "    "  # of notes below the line of a column
 MOST_LINES, MOST_LETTERS = 60, 24  # of the table of columns, and of the values of one
 
 
-@command("info", TABLE_OR_MODEL, bundles=[READING], general="strict as_json")
+@command("info", TABLE, bundles=[READING], general="strict as_json")
 def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
-    """Check TABLE before fitting, or describe how a MODEL was fitted.
+    """Check TABLE before fitting.
 
     Lists the columns with their kinds, values, missing cells and anything doubtful. Then prints the size of the table,
     columns that are constant, the smallest penalty without edges, and the memory and time that a fit will take. The
     kind of a column that is not 0 and 1 is guessed unless you state it, and the options that `fit` needs are shown.
     TABLE may be - for stdin. With --strict, everything is printed, and the exit code is 3 if anything is doubtful.
-
-    For a MODEL, the folder or the model.npz that `fit` wrote, it prints a paragraph for the methods section of a paper,
-    with its references.
     """
-    if holds_record(table):
-        if reading.said:
-            raise click.UsageError("Options for reading a table do not apply to a MODEL. Leave them out.")
-        _describe_model(console, table)
-        return
     data, columns = look(console, table, reading)
     with console.progress("Trial fits"):
         found = TableInfo.of(data, columns, n_jobs)
-    needed, consider = options_needed(columns, reading, data.n_missing), options_to_consider(columns, reading)
+    needed = options_needed(columns, reading, data.n_missing)
     if console.as_json:
-        console.write_json({**found.as_json(), "options": needed, "suggestions": consider})
+        console.write_json({**found.as_json(), "options": needed})
     else:
-        facts = {**facts_in_words(found, reading.describe_file(data)), **advice_in_words(columns, needed, consider)}
+        facts = {
+            **facts_in_words(found, reading.describe_file(data)),
+            **needs_in_words(columns, needed, console.doubts),
+        }
         console.write("".join(f"{line}\n" for line in (*table_lines(columns), "", *wrap_facts(facts))))
     if console.doubts and console.strict:
         raise DataError(f"{plural(len(console.doubts), 'warning')} about the table; --strict treats them as errors.")
-
-
-def _describe_model(console: Console, path: str) -> None:
-    """Print how a model was fitted, as a paper would say it, and what to cite."""
-    from isinglass.show.report.methods import describe_fit
-
-    fit = Loaded.open(path).fit
-    if fit is None:
-        raise DataError(f"{path!r} holds a network without the record of a fit, so its method cannot be described.")
-    draft = describe_fit(fit)
-    if console.as_json:
-        console.write_json({"model": path, "methods": draft.text, "citation": draft.references}, "model")
-        return
-    console.say_facts(fit.facts())
-    wrap = functools.partial(textwrap.fill, width=WIDTH, break_on_hyphens=False)
-    references = "\n".join(wrap(one, subsequent_indent="  ") for one in draft.references.split("\n"))
-    console.write(f"{wrap(draft.text)}\n\n{references}\n")
 
 
 def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[ColumnInfo]]:
@@ -98,10 +68,18 @@ def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[Co
 
 
 def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: int) -> str:
-    """Return the options that fit needs, where something was guessed or cells are missing."""
+    """Return the options that fit needs, where something was guessed or cells are missing.
+
+    Constants are dropped, and columns that look like other row weights.
+    """
+    from isinglass.data.meaning.guards import WEIGHTS
+
     keys = [column.key for column in columns]
     weights = weights_place(columns, reading)
-    kinds = {j: column.kind for j, column in enumerate(columns) if not column.stated and j != weights}
+    guessed = {j: column for j, column in enumerate(columns) if not column.stated and j != weights}
+    kinds = {j: None if len(set(column.values) - {None}) < 2 else column.kind for j, column in guessed.items()}
+    if weights is not None:
+        kinds |= {j: None for j, column in guessed.items() if WEIGHTS in column.notes}
     said: JsonObject = {
         "kinds": kinds_by_key(keys, kinds),
         "drop": [keys[j] for j, kind in kinds.items() if kind is None],
@@ -116,63 +94,18 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
     return shlex.join(spell_reading(said))
 
 
-def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict[str, str]:
-    """Return options that may be wanted, each with its reason."""
-    keys, places, weights = [column.key for column in columns], _noted(columns), weights_place(columns, reading)
-    places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, weights)
-    places["continuous"] = [] if weights is None else [weights]
-    maybe = [] if "weights" in reading.said else places["maybe_weights"]
-    places["weights"] = [j for j in maybe if not columns[j].missing]
-    reasons = {
-        "continuous": "instead of --weights, if it is a variable",
-        "weights": "if these are sampling weights",
-        "covariates": "to adjust for columns unlike the others (or leave them out with --drop)",
-        "reverse": "if the wording is reversed",
-        "normal_scores": "because couplings are linear in the values, and these have a long tail",
-    }
-    found = {}
-    for option, reason in reasons.items():
-        if places[option]:
-            called = keys[places[option][0]] if option == "weights" else name_ranges(keys, places[option])
-            found[shlex.join(spell_option(OPTIONS[option], called))] = reason
-    return found
-
-
-def _noted(columns: Sequence[ColumnInfo]) -> dict[str, list[int]]:
-    """Return the places of columns with a note, by the option that it calls for."""
-    from isinglass.data.meaning.guards import LONG_TAIL, MAYBE_WEIGHTS, REVERSED, WEIGHTS
-
-    notes = {"weights": WEIGHTS, "maybe_weights": MAYBE_WEIGHTS, "reverse": REVERSED, "normal_scores": LONG_TAIL}
-    return {option: [j for j, column in enumerate(columns) if note in column.notes] for option, note in notes.items()}
-
-
 def weights_place(columns: Sequence[ColumnInfo], reading: Reading) -> int | None:
     """Return the place of the column that seems to hold row weights, if `fit` can take it for them.
 
     It takes none with missing cells, and needs two other columns.
     """
+    from isinglass.data.meaning.guards import WEIGHTS
+
     kept = [column for column in columns if column.kind is not None]
     if "weights" in reading.said or len(kept) < 3:
         return None
-    return next((j for j in _noted(columns)["weights"] if columns[j].kind and not columns[j].missing), None)
-
-
-def _unlike_the_others(columns: Sequence[ColumnInfo], weights: int | None) -> list[int]:
-    """Return the places of columns that are no items, if most columns are items of a battery.
-
-    Those with missing cells are left out: `fit` takes no such covariates.
-    """
-    kept = [j for j, each in enumerate(columns) if each.kind and len(set(each.values) - {None}) > 1 and j != weights]
-    looks = {j: _look(columns[j]) for j in kept}
-    most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
-    is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))
-    return [j for j in kept if is_battery and looks[j] != most and not columns[j].missing]
-
-
-def _look(column: ColumnInfo) -> tuple[str | None, str]:
-    """Return what items of a battery share: kind and values; numbers, the name without the number at its end."""
-    is_number = column.kind == "continuous"
-    return column.kind, column.name.rstrip("0123456789") if is_number else str(sorted(map(str, column.values)))
+    noted = [j for j, column in enumerate(columns) if WEIGHTS in column.notes]
+    return next((j for j in noted if columns[j].kind and not columns[j].missing), None)
 
 
 def table_lines(columns: Sequence[ColumnInfo]) -> list[str]:
@@ -280,19 +213,16 @@ def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:
     return facts | {"Time": f"about {seconds} for the {fit}{how}"}
 
 
-def advice_in_words(columns: Sequence[ColumnInfo], needed: str, consider: Mapping[str, str]) -> dict[str, str]:
-    """Say which options a fit needs, and which are worth a thought."""
-    facts = {}
+def needs_in_words(columns: Sequence[ColumnInfo], needed: str, doubts: Sequence[MeaningWarning]) -> dict[str, str]:
+    """Say which options a fit needs, if any, beside those that depend on a doubt about the meaning of values."""
     if sum(column.kind is not None for column in columns) < 2:
-        facts["Fit needs"] = "another table: a network needs at least two columns"
-    elif needed:
-        is_binary = all(column.kind == "binary" for column in columns)
-        other = "or drop, or zero" if is_binary else "or drop"
-        guessed = not all(column.stated for column in columns)
-        facts["Fit needs"] = f"{needed} ({'change the kinds that were guessed wrong' if guessed else other})"
-    if consider:
-        facts["Consider"] = "; ".join(f"{words} {why}" for words, why in consider.items())
-    return facts
+        return {"Fit needs": "another table: a network needs at least two columns"}
+    is_binary = all(column.kind == "binary" for column in columns)
+    other = "or drop, or zero" if is_binary else "or drop"
+    guessed = not all(column.stated for column in columns)
+    how = "change the kinds that were guessed wrong" if guessed else other
+    how += ", and add --na if a warning is right" if any("na_values" in doubt.mentioned for doubt in doubts) else ""
+    return {"Fit needs": f"{needed} ({how})"} if needed else {}
 
 
 def wrap_facts(facts: Mapping[str, str]) -> list[str]:

@@ -12,7 +12,7 @@ import click
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import METHODS, describe_coding
 from isinglass.cli.reading import Reading
-from isinglass.errors import DataError
+from isinglass.errors import DataError, DataWarning, suppress_warnings
 
 if TYPE_CHECKING:
     from isinglass.arrays import Mask
@@ -39,7 +39,7 @@ class Loaded:
         """Load a model file."""
         from isinglass.fit import Fit
         from isinglass.model_file import load
-        from isinglass.network import as_network
+        from isinglass.network_like import as_network
 
         record = load(path)
         try:
@@ -128,15 +128,16 @@ class Loaded:
         return reading.with_defaults(**{**known, **instead})
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
-        """Read a table and impute it as the fit did: the same cells from the same seed."""
-        data = reading.read(console, table)
+        """Read the table of the fit, which warned about it, and impute the same cells from the same seed."""
+        with suppress_warnings(DataWarning):
+            data = reading.read(console, table)
         if data.holes is None:
             return data
-        from isinglass.select.method import Method
+        from isinglass.select.imputation import ImputationSettings, complete_table
 
-        method = Method() if self.fit is None else self.fit.method
+        how = ImputationSettings() if self.fit is None else self.fit.method.imputation
         with console.progress("Imputing"):
-            return method.complete(data)[0].whole()
+            return complete_table(data, None, how)[0].whole()
 
     def check_fitted_to(self, data: Table) -> None:
         """Refuse a table that is not the fitted one, judged by the number of rows and the shares of the categories.
@@ -155,7 +156,9 @@ class Loaded:
         far = np.abs(now - before)
         worst = len(far) - 1 - int(far[::-1].argmax())  # of two values, the second
         if not np.isclose(fitted, here, rtol=1e-9):
-            difference = f"the fit had {fitted:.6g} rows (with weights), this table has {here:.6g}"
+            are_weighted = self.fit.data.weight_kind is not None or data.sample_weight is not None
+            weighted = " (with weights)" if are_weighted else ""
+            difference = f"the fit had {fitted:.6g} rows{weighted}, this table has {here:.6g}"
         elif far[worst] > 1e-9 and not (self.fit.missing and self.fit.missing.is_cut):
             column = int(variables.column[worst])
             value = variables.labels[column][worst - variables.starts[column]]

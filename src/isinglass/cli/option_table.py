@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, VALUE_LABELS
-from isinglass.cli.parameter_types import IN_FILE, MODEL_FILE, TABLE_OR_MODEL_FILE, TABLES, Number, OutputType, one_of
+from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, MISSING, VALUE_LABELS
+from isinglass.cli.parameter_types import IN_FILE, MODEL_FILE, TABLES, Number, OutputType, one_of
 
 GENERAL, ADVANCED = "General", "Advanced"
 SELECTING, METHOD, READING = "Selecting the penalty", "Method", "Reading the table"
@@ -227,10 +227,9 @@ SECTIONS = {
         Option("--id-column", COLUMN, 'Column with row labels, or "none".', otherwise="detected"),
         Option(
             "--na na_values",
-            str,
+            MISSING,
             "Also read TEXT as missing, everywhere or in one column.",
             multiple=True,
-            metavar="TEXT|COLUMN=TEXT",
         ),
         Option(
             "--delimiter", str, "Field separator: a character, tab or blank.", metavar="CHARACTER", otherwise="detected"
@@ -284,6 +283,5 @@ def under(*headings: str) -> list[str]:
 
 TABLE = click.Argument(["table"], type=IN_FILE)
 MAYBE_TABLE = click.Argument(["table"], type=IN_FILE, required=False)
-TABLE_OR_MODEL = click.Argument(["table"], type=TABLE_OR_MODEL_FILE, metavar="TABLE|MODEL")
 TABLE_OR_PATTERN = click.Argument(["table"], type=TABLES)
 MODEL = click.Argument(["model"], type=MODEL_FILE)

@@ -20,7 +20,7 @@ import click
 from click.core import ParameterSource
 
 from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory
-from isinglass.cli.command import Bundle, command_line
+from isinglass.cli.command import command_line
 from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
 from isinglass.json_text import JsonObject, json_text
 from isinglass.machine.signals import defer_signals
@@ -47,32 +47,13 @@ class Record:
     files: dict[str, set[str]] = field(default_factory=dict)
 
 
-class Destination:
-    """Where a command writes: to ``path``, or to stdout if there is none; ``force``: over files of others, too."""
-
-    def __init__(self, *, output: Path | None, force: bool) -> None:
-        self.path, self._force = output, force
-
-    def folder(
-        self, names: Sequence[str], *, inputs: Iterable[str | None] = (), others: Sequence[str] = ()
-    ) -> OutputFolder | None:
-        """Return the folder that gets the files of a command, if there is one."""
-        if self.path is None:
-            return None
-        return OutputFolder(self.path, names, force=self._force, inputs=inputs, others=others)
-
-
-DESTINATION = Bundle("output", Destination, ["output", "force"])
-"""For commands that write a folder."""
-
-
 class OutputFolder:
     """A folder that gets all files of a command at the end, or none.
 
-    The files ``names`` are made in a hidden folder and renamed. An old file is replaced if the digest of its content in
-    ``run.json`` proves that an earlier run of the same command wrote it, and one of the ``others``, which the command
-    writes with other options, is removed on the same proof. Anything else is refused unless ``force``, before anything
-    is computed. ``run.json`` is not trusted: it can neither name other files nor the ``inputs``, and links are never
+    ``names`` are all files that the command can write. They are made in a hidden folder and renamed. An old file is
+    replaced if the digest of its content in ``run.json`` proves that an earlier run of the same command wrote it, and
+    removed on the same proof if there is no new one. Anything else is refused unless ``force``, before anything is
+    computed. ``run.json`` is not trusted: it can neither name other files nor the ``inputs``, and links are never
     followed.
     """
 
@@ -83,11 +64,10 @@ class OutputFolder:
         *,
         force: bool = False,
         inputs: Iterable[str | None] = (),
-        others: Sequence[str] = (),
-    ):
+    ) -> None:
         check_target(path / RECORD, ())
         self.path, self.names = path, [*names, RECORD]
-        self._others, self._force, self._inputs = set(others).difference(names), force, tuple(inputs)
+        self._force, self._inputs = force, tuple(inputs)
         self._written: tuple[str, ...] = ()
         if path.exists():
             with folder_lock(path):  # another run may be between its old files and its new ones
@@ -95,8 +75,8 @@ class OutputFolder:
 
     @property
     def summary(self) -> str:
-        """The files in words, for the summary of a command."""
-        return f"{', '.join(name for name in self._written or self.names if name != RECORD)} in {self.path}"
+        """What was written, in words, for the summary of a command."""
+        return f"{', '.join(self._written)} in {self.path}"
 
     @contextmanager
     def filling(self, summary: Mapping[str, str] | None = None) -> Iterator[Path]:
@@ -137,15 +117,13 @@ class OutputFolder:
         record = read_record(self.path)
         same = record.command.split()[1:2] == command_line()[1:2]
         found = {}
-        for name in [*self.names, *self._others]:
+        for name in self.names:
             place = self.path / name
-            wanted = name in self.names
-            if wanted:
-                check_target(place, self._inputs)
+            check_target(place, self._inputs)
             digest = _digest(place)
-            if same and digest in record.files.get(name, ()) and not _is_read(place, self._inputs):
+            if same and digest in record.files.get(name, ()):
                 found[name] = str(digest)
-            elif wanted and os.path.lexists(place) and not self._force and not (same and name == RECORD and digest):
+            elif os.path.lexists(place) and not self._force and not (same and name == RECORD and digest):
                 raise click.BadParameter(
                     f"{str(place)!r} exists and {_author(record, name, same)}. Choose another folder, or add --force "
                     "to replace it.",
@@ -167,6 +145,13 @@ def _digest(place: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def output_folder(
+    path: Path | None, names: Sequence[str], *, force: bool, inputs: Iterable[str | None]
+) -> OutputFolder | None:
+    """Return the folder that gets the files of a command; None if it prints."""
+    return None if path is None else OutputFolder(path, names, force=force, inputs=inputs)
 
 
 def write_results(

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import click
 
-from isinglass.errors import plural
-
 Word = str | PathLike[str]
 
 
@@ -32,18 +30,7 @@ def one_of(*choices: str) -> click.Choice[str]:
     return click.Choice(choices, case_sensitive=False)
 
 
-class FileType(click.Path):
-    """A single file, or -."""
-
-    def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse a pattern that files fit."""
-        files = files_of(str(value))
-        if files != [str(value)]:
-            self.fail(f"{str(value)!r} stands for {plural(len(files), 'file')}; only `isinglass fit` takes several.")
-        return str(super().convert(value, param, ctx))
-
-
-class ModelType(FileType):
+class ModelType(click.Path):
     """A model file, or the folder that `fit` wrote."""
 
     name = "model"
@@ -86,6 +73,5 @@ def files_of(table: str) -> list[str]:
 
 
 MODEL_FILE = ModelType(exists=True)
-TABLE_OR_MODEL_FILE = ModelType(exists=True, allow_dash=True)
-IN_FILE = FileType(exists=True, dir_okay=False, allow_dash=True)
+IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 TABLES = TablesType(exists=True, dir_okay=False, allow_dash=True)

@@ -37,7 +37,7 @@ class Request:
 
     loaded: Loaded
     data: Table | None
-    groups: list[str | None] | None  # of the nodes, for the colors
+    groups: list[str | None] | None  # of the nodes, for the colors and for bridges
     width: float | None  # in millimeters
     bootstrap: Path | None  # the folder of resamples
 
@@ -52,10 +52,8 @@ class Request:
             return self.loaded.fit.selection.path.without_covariates()
         if not self.loaded.can_follow:
             raise click.UsageError(
-                "MODEL is a network without a fit, so it has no path to draw."
-                if self.loaded.fit is None
-                else "MODEL has a penalty for each node and no common path to draw. Fit it with --method joint, or "
-                "select one penalty for all nodes with --select cv or --select stars."
+                "MODEL is no fit, or has a penalty for each node: it has no path to draw. Fit it with --method joint, "
+                "or select one penalty for all nodes with --select cv or --select stars."
             )
         if self.data is None:
             raise click.UsageError(
@@ -82,8 +80,11 @@ class Request:
 
 
 def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
+    from isinglass.evaluate.centrality import BRIDGES, MEASURES
+
     result = ask.loaded.network if ask.bootstrap is None else ask.resamples()
-    first: Axes = plot.centrality(result, width=ask.width or 180.0)[0]
+    measures = MEASURES if ask.groups is None else (*MEASURES, *BRIDGES)
+    first: Axes = plot.centrality(result, of=measures, communities=ask.groups, width=ask.width or 180.0)[0]
     return first
 
 
@@ -105,7 +106,11 @@ KINDS: dict[str, Draw] = {
     "check": lambda plot, ask, ax: plot.check(ask.check(), ax),
     "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
 }
-
+# Options that only some of them use.
+USED_BY = {
+    "--attributes": ("network", "centrality"),
+    "--bootstrap": ("centrality", "bootstrap", "differences", "strength-differences", "stability"),
+}
 
 KIND = click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND")
 
@@ -142,6 +147,9 @@ def plot(
     output = file_or_stdout(output, f"{kind}.png")
     if output is not None and output.suffix.lower() not in METADATA:
         raise click.BadParameter(f"{str(output)!r} must end in {', '.join(METADATA)}.", param_hint="'-o'")
+    for option, given in (("--attributes", attributes), ("--bootstrap", bootstrap)):
+        if given is not None and kind not in USED_BY[option]:
+            raise click.UsageError(f"{option} is for {', '.join(USED_BY[option])}; the figure {kind} does not use it.")
     check_target(output, [model, table, attributes])
     require_matplotlib()
     loaded = Loaded.open(model)

@@ -11,7 +11,7 @@ from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL
-from isinglass.cli.output import DESTINATION, Destination, figure_bytes, require_matplotlib, write_results
+from isinglass.cli.output import figure_bytes, output_folder, require_matplotlib, write_results
 from isinglass.errors import plural
 
 if TYPE_CHECKING:
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 FILES = ["power.csv", "power.pdf", "power.png"]
 
 
-@command("power", MODEL, bundles=[DESTINATION, ESTIMATE], general="strict as_json")
+@command("power", MODEL, bundles=[ESTIMATE], general="strict as_json")
 def power(
     console: Console,
     model: str,
     rows: list[int],
     n_resamples: int | None,
     checkpoint: str | None,
-    output: Destination,
+    output: Path | None,
+    force: bool,
     estimate: Estimate,
 ) -> None:
     """Estimate how many rows it takes to recover the network of MODEL.
@@ -38,7 +39,7 @@ def power(
     """
     from isinglass.select.sample_size import sample_size
 
-    folder = output.folder(FILES, inputs=[model])
+    folder = output_folder(output, FILES, force=force, inputs=[model])
     if folder is not None:
         require_matplotlib()
     network, n_repeats = Loaded.open(model).network, n_resamples or 20

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,14 +13,14 @@ from isinglass.cli.console import Console, csv_text
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL, TABLE
-from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, write_file, write_results
+from isinglass.cli.output import OutputFolder, check_target, output_folder, write_file, write_results
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.errors import plural
 from isinglass.json_text import JsonObject
+from isinglass.names import unused_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from isinglass.arrays import FloatArray
     from isinglass.data import Table
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """Probability of the intervals of continuous cells."""
+DIGITS = 7
+"""Significant digits of a probability, and of a distance between numbers: the tolerance of a fit leaves no more."""
 FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
 
-@command("predict", MODEL, TABLE, bundles=[DESTINATION, READING_AGAIN])
+@command("predict", MODEL, TABLE, bundles=[READING_AGAIN])
 def predict(
     console: Console,
     model: str,
@@ -39,7 +43,8 @@ def predict(
     tables: int | None,
     score: bool,
     random_state: int,
-    output: Destination,
+    output: Path | None,
+    force: bool,
     reading: Reading,
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
@@ -47,9 +52,9 @@ def predict(
     MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin. Prints the probability that a
     cell is 1 given the other cells of its row, as CSV; where columns have categories, that of each category; for a
     column of numbers, the expected number and a 95 % interval (age, age_lower, age_upper). Covariates are not
-    predicted. --impute prints the table with its own values, its missing cells filled in with the most probable ones;
-    --score reports how well the model predicts. Row labels are in the column "row", or "row_" if the table has a
-    column "row"; weights are not printed.
+    predicted. --impute prints the table with its own values, its missing cells filled in with the most probable value,
+    in a column of numbers with the expected one; --score reports how well the model predicts. Row labels are in the
+    column "row", or "row (2)" if the table has a column "row"; weights are not printed.
 
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
@@ -59,20 +64,20 @@ def predict(
 
     if score and impute:
         raise click.UsageError("Use either --impute or --score, not both.")
-    if tables is not None and (not impute or output.path is None):
+    if tables is not None and (not impute or output is None):
         raise click.UsageError("--tables needs --impute and -o FOLDER.")
     inputs, folder = [model, table], None
     if tables is None:
-        check_target(output.path, inputs)
+        check_target(output, inputs)
     else:
-        folder = output.folder(FILES[:tables], inputs=inputs, others=FILES)
+        folder = output_folder(output, FILES, force=force, inputs=inputs)
     loaded = Loaded.open(model)
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
     source, data = reading.read_source(console, table)
     facts = {"Table": reading.describe(data, table, "not scored") if score else describe_shape(data, table)}
     if folder is not None:
-        _write_tables(console, loaded, source, data, folder, random_state, facts, model)
+        _write_tables(console, loaded, source, data, folder, FILES[:tables], random_state, facts, model)
         return
     if score:
         facts["Score"], text, record = _score(loaded, data)
@@ -83,11 +88,12 @@ def predict(
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         facts["Predicted"] = f"a probability{numbers} for every cell"
-        text, record = _cells(loaded, data, cell_probabilities(data, loaded.network, loaded.occurs))
-    if console.as_json and output.path is None:
+        chances = cell_probabilities(data, loaded.network, loaded.occurs)
+        text, record = _cells(loaded, data, chances if isinstance(chances, list) else _round(chances))
+    if console.as_json and output is None:
         console.say_facts(facts)
     else:
-        write_file(console, output.path, text, facts=facts)
+        write_file(console, output, text, facts=facts)
     if console.as_json:
         about = {"model": model} if score else {"model": model, "impute": impute}
         console.write_json({**about, **record}, "score" if score else None)
@@ -99,6 +105,7 @@ def _write_tables(
     source: Source,
     whole: Table,
     folder: OutputFolder,
+    names: Sequence[str],
     seed: int,
     facts: dict[str, str],
     model: str,
@@ -110,7 +117,6 @@ def _write_tables(
     from isinglass.data.completion import OpenCells
     from isinglass.evaluate.prediction import fill_drawn
 
-    names = folder.names[:-1]
     data = whole if whole.holes is None else whole[~np.asarray(whole.holes.all(axis=1))]
     empty = len(whole) - len(data)
     facts["Completed"] = f"{plural(data.n_missing, 'missing cell')} drawn {plural(len(names), 'time')}, seed {seed}" + (
@@ -139,14 +145,17 @@ def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, Jso
     labels, rows = row_labels(data), filled.tolist()
     record = {"columns": names, "cells": filled, "rows": labels}
     if data.row_names is not None:
-        names, rows = [_unused("row", names), *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
+        names, rows = (
+            [unused_name("row", names), *names],
+            [[label, *row] for label, row in zip(labels, rows, strict=True)],
+        )
     return csv_text(names, rows), record
 
 
 def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
     """Return a column for each category, party=red, and for a continuous column three: the mean and an interval.
 
-    An underscore is appended to a name that the table or the prediction has already.
+    A number is appended to a name that the table or the prediction has already.
     """
     import numpy as np
 
@@ -163,21 +172,22 @@ def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], Fl
         if s in variables.continuous:
             names.append(name)
             made = [f"{name}_lower", f"{name}_upper"]
-            columns += [means[:, [s]], intervals[:, s]]
+            decimals = DIGITS - 1 - math.floor(math.log10(rules[s].values[-1] - rules[s].values[0]))
+            columns += [np.array([[round(mean, decimals)] for mean in means[:, s].tolist()]), intervals[:, s]]
         else:
             made = [f"{name}={word}" for word in variables.labels[s]]
-            columns.append(chance[s])
+            columns.append(_round(chance[s]))
         for each in made:
-            names.append(_unused(each, taken))
+            names.append(unused_name(each, taken))
             taken.add(names[-1])
     return names, np.concatenate(columns, axis=1)
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the same, with as many underscores as it needs."""
-    while name in taken:
-        name += "_"
-    return name
+def _round(chances: FloatArray) -> FloatArray:
+    """Return probabilities with the digits that matter."""
+    import numpy as np
+
+    return np.array([float(f"{chance:.{DIGITS}g}") for chance in chances.ravel().tolist()]).reshape(chances.shape)
 
 
 def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:

@@ -17,7 +17,7 @@ from isinglass.cli.grammar import Answers, is_by_column, spell_column, spell_opt
 from isinglass.cli.option_table import OPTIONS, under
 from isinglass.cli.parameter_types import files_of
 from isinglass.errors import DataError
-from isinglass.names import name_ranges, read_column
+from isinglass.names import name_ranges
 
 if TYPE_CHECKING:
     from isinglass.arguments import Options
@@ -43,7 +43,7 @@ class Reading:
     def __init__(
         self,
         *,
-        na_values: tuple[str, ...] = (),
+        na_values: tuple[str | dict[str | int, str], ...] = (),
         encode: tuple[Answers, ...] = (),
         **values: Any,  # Any: as `read_table` has them
     ) -> None:
@@ -51,7 +51,7 @@ class Reading:
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
         values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
         values["scores"] = dict.fromkeys(values.pop("normal_scores"), "normal")
-        values["na_values"] = _spellings(na_values)
+        values["na_values"] = _join_missing(na_values)
         values["value_labels"] = _join_labels(values.get("value_labels", ()))
         values["encode"] = _join_answers(encode)
         said = {name: value for name, value in values.items() if value not in (None, (), {})}
@@ -123,13 +123,13 @@ def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[str | int, str]:
     return found
 
 
-def _spellings(texts: tuple[str, ...]) -> tuple[str, ...] | dict[str | int | None, list[str]]:
-    """Return what is missing in all columns; by column, if some spelling is written COLUMN=TEXT."""
+def _join_missing(texts: Sequence[str | Mapping[str | int, str]]) -> Sequence[str] | dict[str | int | None, list[str]]:
+    """Return what is missing in all columns; by column, if some text is said of one."""
     found: dict[str | int | None, list[str]] = {}
     for text in texts:
-        name, _, word = text.rpartition("=")
-        found.setdefault(read_column(name) if name else None, []).append(word if name else text)
-    return found if found.keys() - {None} else texts
+        for column, word in [(None, text)] if isinstance(text, str) else text.items():
+            found.setdefault(column, []).append(word)
+    return found if found.keys() - {None} else tuple(found.get(None, ()))
 
 
 def _join_answers(meanings: Sequence[Answers]) -> object:
@@ -182,8 +182,7 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
         return [(kind, each) for kind, each in keys.items() if each]
     if name == "na_values":
         by_column = value.items() if isinstance(value, Mapping) else [(None, value)]
-        prefixes = {key: "" if key is None else spell_column(key) + "=" for key, _ in by_column}
-        return [(name, prefixes[key] + code) for key, codes in by_column for code in codes]
+        return [(name, str(code) if key is None else {key: str(code)}) for key, codes in by_column for code in codes]
     if name == "scores":
         return [("normal_scores", list(value))]
     if is_by_column(value):

@@ -52,7 +52,7 @@ def report(
         reading = loaded.recall(reading)
         options, settings["Table"] = _read_rows(console, loaded, reading, table)
     if bootstrap is not None:
-        kinds = ["rows", *(["case-drop"] if (bootstrap / RESAMPLES["case-drop"]).exists() else [])]
+        kinds = [kind for kind in RESAMPLES if (bootstrap / RESAMPLES[kind]).exists()] or ["rows"]
         found = options["bootstrap"] = [loaded.resamples(bootstrap, kind) for kind in kinds]
         settings["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found[0].n_boot))
     page = io.StringIO()

@@ -124,12 +124,14 @@ def _kept(data: Table, number: int, gone: Mask | None) -> JsonObject:
     """Return what is known of a column of the table."""
     import numpy as np
 
-    from isinglass.data.meaning.coding import Steps
+    from isinglass.data.meaning.rules import Steps
+    from isinglass.data.meaning.values import show_span
 
     rule, ends, notes = data.coding.columns[number], None, []
     if isinstance(rule, Steps):
         if sum(rule.beyond):
-            notes.append(f"grid {rule.values[0]:g} … {rule.values[-1]:g}, {plural(sum(rule.beyond), 'value')} beyond")
+            span = show_span(rule.values[0], rule.values[-1])
+            notes.append(f"grid {span}, {plural(sum(rule.beyond), 'value')} beyond")
         if data.numbers is not None:
             numbers = data.numbers[:, number]
             ends = float(np.nanmin(numbers)), float(np.nanmax(numbers))

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.coding import UNKNOWN, Cells, Codes, Rule
 from isinglass.data.meaning.recognition import no_answers
+from isinglass.data.meaning.rules import UNKNOWN, Cells, Codes, Rule
 from isinglass.data.meaning.values import (
     NO_ANSWER,
     Value,
+    as_whole,
     is_among,
     is_missing,
     is_number,
@@ -198,7 +199,7 @@ def _whole(numbers: Cells) -> list[Value]:
     """Return numbers of Python: whole ones as such, though NaN among them makes all of them fractions."""
     if numbers.dtype.kind != "f":
         return numbers.tolist()  # type: ignore[no-any-return]
-    return [int(each) if each.is_integer() and abs(each) < 2**53 else each for each in numbers.tolist()]
+    return list(map(as_whole, numbers.tolist()))
 
 
 def _objects(values: Sequence[Value]) -> Cells:

@@ -8,8 +8,9 @@ import numpy as np
 
 from isinglass.arrays import AnyArray
 from isinglass.data.containers import as_frame, open_source
-from isinglass.data.meaning.coding import Cells, Coding, Cut, Rule, Steps
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.conversion import take_columns
+from isinglass.data.meaning.rules import Cells, Cut, Rule, Steps
 from isinglass.data.meaning.values import Value
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.parted_table import is_read
@@ -90,7 +91,7 @@ def _fill(values: AnyArray, rule: Rule, name: str, seen: AnyArray) -> list[Value
     new = values.tolist()
     if len(seen) and all(isinstance(cell, bool) for cell in seen) and all(cell in (0, 1) for cell in new):
         return [bool(cell) for cell in new]
-    whole = rule.is_whole if isinstance(rule, Steps) else all(isinstance(value, int) for value in rule.values)
+    whole = rule.decimals == 0 if isinstance(rule, Steps) else all(isinstance(value, int) for value in rule.values)
     return [int(cell) if whole and float(cell).is_integer() else cell for cell in new]
 
 

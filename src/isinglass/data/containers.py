@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.data.column import NUMBER_TYPES, Column, as_spelled, has_short_fractions, number_objects
-from isinglass.data.meaning.coding import Cells
+from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, is_missing
 from isinglass.data.source import Source, of_numbers
 from isinglass.errors import DataError, setting

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from isinglass.data.column import UNTYPED
 from isinglass.data.containers import as_frame
-from isinglass.data.meaning.coding import Coding, Layout, contradict, find_columns
+from isinglass.data.meaning.coding import Coding, Layout, find_columns
 from isinglass.data.meaning.conversion import convert, read_codes
-from isinglass.data.meaning.rules import refuse_other
+from isinglass.data.meaning.find_rules import refuse_other
+from isinglass.data.meaning.rules import contradict
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts.blocks import is_in_parts, is_one_file
 from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read, open_parts
@@ -65,10 +66,10 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
     kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
         Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
         applies to all columns, a mapping to the columns that it names, by name, number from 0, range ``"A1:A5"`` or
-        pattern ``"A*"``, as in all mappings below. For other columns the type decides: ordered categoricals of pandas
-        and Enums of polars are ordinal, other categoricals are nominal, columns of a frame with fractions and more than
-        12 values are continuous, and everything else must be 0 and 1. A column with two values is binary under any of
-        these names.
+        pattern ``"A*"``, as in all mappings below; a number that is the label of a column in a frame means this column.
+        For other columns the type decides: ordered categoricals of pandas and Enums of polars are ordinal, other
+        categoricals are nominal, columns of a frame with fractions and more than 12 values are continuous, and
+        everything else must be 0 and 1. A column with two values is binary under any of these names.
     scores : mapping, optional
         The scores of the categories of ordinal columns: numbers in the order of the categories, or a mapping of values
         to numbers. By default numbers are their own scores, in steps of their largest common unit, and ordered
@@ -134,13 +135,16 @@ def open_table(
         known = options.encode if variables is None else Coding.of(variables)
         chosen = _choose_columns(_check_options(X, options), known)
         return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
-    if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `open_source` says
-        return open_parts(X, ReadOptions.of(options), sample_weight)
-    stated = options.encode is not None or options.binarize is not None
-    if variables is not None and not (variables.is_plain and stated) and as_frame(X) is not None:
+    is_stated = options.encode is not None or options.binarize is not None
+    in_parts = is_in_parts(X) and not is_one_file(X)  # one file is for `read_table`, as `open_source` says
+    if variables is not None and not (variables.is_plain and is_stated) and (in_parts or as_frame(X) is not None):
         options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
     elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
+    if variables is not None and variables.named and options.names is None and (in_parts or as_frame(X) is None):
+        options = replace(options, names=variables.names)
+    if in_parts:
+        return open_parts(X, ReadOptions.of(options), sample_weight)
     check_weight_kind(options.weight_kind, None)
     return convert(X, options, sample_weight)
 

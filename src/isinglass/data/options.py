@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import Field, dataclass, fields
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from isinglass.arguments import Options
 from isinglass.data.meaning.coding import Coding, by_column
-from isinglass.data.meaning.values import Value
+from isinglass.data.meaning.values import Value, rank, read_word
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 
@@ -67,6 +67,12 @@ class ValueOptions:
         """The values that stand for a missing cell in all columns."""
         return self.na_values.get(None, ()) if isinstance(self.na_values, Mapping) else self.na_values
 
+    @property
+    def words_for_missing(self) -> list[str]:
+        """The words, other than numbers, that stand for a missing cell in some column."""
+        lists = self.na_values.values() if isinstance(self.na_values, Mapping) else [self.na_values]
+        return [value for values in lists for value in values if isinstance(read_word(value, ","), str)]
+
     def missing_in(self, source: Source) -> dict[int, list[Value]]:
         """Return the values that stand for a missing cell, of every column that has some; equal ones are one list."""
         by_column_key = self.na_values if isinstance(self.na_values, Mapping) else {}
@@ -100,6 +106,8 @@ class FileOptions:
             raise ArgumentError("header", 'must be True, False or "auto"', self.header)
         if self.decimal not in (None, ".", ","):
             raise ArgumentError("decimal", 'must be "." or ","', self.decimal)
+        if not isinstance(self.delimiter, str | None):
+            raise ArgumentError("delimiter", "must be text", self.delimiter)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,14 +130,15 @@ class ReadOptions(ValueOptions, FileOptions):
     @property
     def for_files(self) -> Options:
         """The options given here that are about a file and its columns."""
-        names = _FILE_OPTIONS | {"labels", "value_labels", "reverse"}
-        values = [(field, getattr(self, field.name)) for field in fields(self) if field.name in names]
+        values = [(field, getattr(self, field.name)) for field in fields(FileOptions)]
         return {field.name: value for field, value in values if value not in (field.default, (), [])}
 
 
 def _as_tuple(value: object) -> tuple[Any, ...]:  # Any: columns, or values
-    """Return one column or value, or several, as a tuple."""
-    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    """Return one column or value, or several, as a tuple; those of a set in ascending order."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return (value,)
+    return tuple(sorted(value, key=rank) if isinstance(value, Set) else value)
 
 
 def _as_mapping(entry: object) -> object:
@@ -148,10 +157,15 @@ def takes(
     def decorate(function: Callable[[First, Record], Result]) -> Callable[Concatenate[First, Fields], Result]:
         @functools.wraps(function)
         def called(first: First, /, *args: Fields.args, **fields: Fields.kwargs) -> Result:
-            return function(first, record(*args, **fields))
+            try:
+                options = record(*args, **fields)
+            except ArgumentError:
+                raise
+            except TypeError as error:  # the user knows of no record
+                raise TypeError(str(error).replace(f"{record.__name__}.__init__", function.__name__)) from None
+            return function(first, options)
 
-        options = fields(record)  # type: ignore[arg-type]  # a dataclass
-        vars(called)["__signature__"] = _declare(function.__annotations__, options)
+        vars(called)["__signature__"] = _declare(function.__annotations__, fields(record))  # type: ignore[arg-type]
         return called
 
     return decorate

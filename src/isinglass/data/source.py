@@ -11,21 +11,31 @@ from itertools import chain, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray
+from isinglass.arguments import is_whole
+from isinglass.arrays import FloatArray, Mask
 from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
-from isinglass.data.meaning.coding import NO_FILE, Cells, Coding, Layout
-from isinglass.data.meaning.guards import advise_missing, remark_decimals, remark_identifier
+from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_identifier
+from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
+from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import AMOUNT, Value, is_number, read_word, show_value, spell_out
-from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.errors import ArgumentError, CellTypeError, DataError, listed, setting
 from isinglass.names import check_names, read_column, tidy_name
 
 Entry = TypeVar("Entry")
-ENDS_SHOWN = 4
-"""Names of columns that a message lists from either end of a table."""
+NAMES_SHOWN = 8
+"""Names of columns that a message lists."""
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What is known of a file beside its cells, if a table came from one."""
+
+    row_names_at: int | None = None  # the column that names the rows: where the file says it is, or where it was
+    wording: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
+    detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about it, for the user
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +48,23 @@ class Source:
     names: Sequence[Value] | None = None  # labels of columns and rows
     row_names: Sequence[Value] | None = None
     is_file: bool = False
+    facts: FileFacts = FileFacts()
     is_part: bool = False  # of a table in parts, whose columns have two values
     # what holds for other tables like this one; also where the columns were, if they were chosen from a table
     layout: Layout = NO_FILE
     all_names: Sequence[Value] | None = None  # of the columns of that table, by which options name these
-    index: int | None = None  # the column that names the rows: where the file says it is, or where it was
-    may_have_row_names: bool = False  # whether the first column of the file could be no variable
-    described: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
-    detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file
+    has_number_labels: bool = False  # whether some names were numbers, the labels of a frame
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
     weight: FloatArray | None = None  # of its rows
     apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are not variables, such as groups
 
-    def of_file(self, **facts: Any) -> Source:  # Any: fields of the record
+    def of_file(self, **fields: Any) -> Source:  # Any: of the record
         """Return the table as that of a file, whose rows and columns are counted from 1."""
-        return replace(self, **{"is_file": True, "describe_row": lambda row: f"row {row + 1}", **facts})
+        return replace(self, **{"is_file": True, "describe_row": lambda row: f"row {row + 1}", **fields})
+
+    def with_facts(self, **facts: Any) -> Source:  # Any: fields of the record
+        """Return the table of a file of which more is known."""
+        return replace(self, facts=replace(self.facts, **facts))
 
     def named(self, names: Sequence[str] | None) -> Source:
         """Return the table with names of columns that are text and differ: those given, or its own."""
@@ -61,7 +73,10 @@ class Source:
         if chosen is None:
             return self
         layout = self.layout if own is None or names is None else replace(self.layout, names=tuple(own))
-        return replace(self, names=check_names(chosen, self.shape[1]), layout=layout)
+        had_numbers = self.has_number_labels or any(map(is_whole, self.names or ()))
+        has_number_labels = had_numbers and (names is None or list(names) == own)
+        checked = check_names(chosen, self.shape[1])
+        return replace(self, names=checked, layout=layout, has_number_labels=has_number_labels)
 
     @property
     def labels(self) -> Sequence[Hashable]:
@@ -112,13 +127,14 @@ class Source:
 
     def number(self, j: int) -> int:
         """Return where a column stood in the file, from 1, row names included."""
-        return self.places[j] + (1 if self.index is None or self.places[j] < self.index else 2)
+        index = self.facts.row_names_at
+        return self.places[j] + (1 if index is None or self.places[j] < index else 2)
 
     def remark_column(self, j: int) -> str:
         """Return what messages add about the values of a column, sentences or nothing."""
         values = self.column(j).distinct
-        is_first = self.may_have_row_names and self.places[j] == 0
-        identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first)
+        is_first = self.is_file and self.row_names is None and self.places[j] == 0
+        identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first=is_first)
         missing = advise_missing(j, self.labels, lambda k: self.column(k).distinct)
         return missing + identifier + remark_decimals(values, self.decimal)
 
@@ -162,9 +178,14 @@ class Source:
         return (self.all_names if self.is_chosen else self.names) or ()
 
     def find(self, key: str | int, argument: str) -> int:
-        """Return where the column with this name or number is in the table that columns were chosen from."""
+        """Return where the column with this name or number is in the table that columns were chosen from.
+
+        A number that is the label of a column of a frame means that column.
+        """
         n_columns, names = self.width, self._known_names
-        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        if self.has_number_labels and is_whole(key) and str(key) in names:
+            key = str(key)  # the label of a column comes before its number
+        if is_whole(key):
             if not -n_columns <= key < n_columns:
                 got = setting("column", int(key), python=f"number {key}")
                 raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
@@ -181,11 +202,8 @@ class Source:
         near = get_close_matches(str(key), names, n=1)
         if near:
             raise ArgumentError(argument, "must be a column of the table", key, f"Did you mean {near[0]!r}?")
-        shown = list(map(repr, names))
-        if len(shown) > 2 * ENDS_SHOWN + 1:  # items come first in most tables, and the other columns last
-            shown[ENDS_SHOWN:-ENDS_SHOWN] = ["…"]
-        listed = ", ".join(shown) or "no names"
-        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {listed}.")
+        known = f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
+        raise ArgumentError(argument, "must be a column of the table", key, known)
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
         """Return where the columns are that a name, number, range ``A1:A5`` or pattern ``A*`` stands for, as `find`."""
@@ -251,8 +269,8 @@ class Source:
         """
         if self.shape[1] < 2:
             return None
-        if self.index is not None:
-            return self.index
+        if self.facts.row_names_at is not None:
+            return self.facts.row_names_at
         if self.names is not None and self.names[0].strip().casefold() in ID_NAMES:
             return 0
         column, n_rows = self.column(0), self.shape[0]
@@ -279,10 +297,10 @@ class Source:
         return np.asarray(values, dtype=np.float64)
 
     @property
-    def blank_labels(self) -> NDArray[np.intp]:
-        """How many labels every row lacks, of the columns that are not variables."""
+    def is_unlabeled(self) -> Mask:
+        """Which rows lack a label, in a column that is not a variable."""
         blank = [entries == None for entries in self.apart.values()]  # noqa: E711 - of each entry
-        return np.sum(blank, axis=0, dtype=np.intp) if blank else np.zeros(self.shape[0], dtype=np.intp)
+        return np.any(blank, axis=0) if blank else np.zeros(self.shape[0], dtype=bool)
 
     def find_weights(self, coding: object) -> int | None:
         """Return the column of row weights that the table of a coding had, if it is here."""
@@ -293,18 +311,19 @@ class Source:
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""
         columns = [self.column(j).condensed() for j in range(self.shape[1])]
-        known = {name: getattr(self, name) for name in ("names", "is_file", "is_part", "layout", "all_names")}
+        kept = ("names", "is_file", "facts", "is_part", "layout", "all_names", "has_number_labels")
+        known = {name: getattr(self, name) for name in kept}
         return Source(self.shape, columns.__getitem__, **known)
 
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
         names = self.names
-        facts: dict[str, Any] = {"detected": self.detected, "layout": self.layout}
-        facts |= {"names": self.row_names, "row_names": names}
+        fields: dict[str, Any] = {"layout": self.layout, "names": self.row_names, "row_names": names}
+        fields["facts"] = FileFacts(detected=self.facts.detected)
         if names is not None:
-            facts["describe_row"] = lambda row: f"row {names[row]!r}"
+            fields["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:
-            return of_numbers(self.block.T).of_file(**facts)
+            return of_numbers(self.block.T).of_file(**fields)
         number_of: dict[tuple[type, Value, str], int] = {}  # 1, 01 and True are different words of a text
         codes = np.empty(self.shape[::-1], dtype=np.int32)
         blanks = self.column(0).blanks
@@ -322,7 +341,7 @@ class Source:
             _, values, words = zip(*(keys[k] for k in places.tolist()), strict=True)
             return Column(cells, values, blanks=blanks, words=words if has_words else None)
 
-        return Source(codes.shape, column_of).of_file(**facts)
+        return Source(codes.shape, column_of).of_file(**fields)
 
 
 def join_values(sources: Sequence[Source]) -> Source:

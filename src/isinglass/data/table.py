@@ -57,8 +57,10 @@ class Table:
         What `read_table` found out about the file: delimiter, decimal comma, sheet, header, and column of row names.
     n_missing : int
         Missing cells of the source.
+    n_unlabeled : int
+        Rows that were left out because an entry of ``labels`` is missing.
     n_dropped : int
-        Rows that were left out because of them.
+        Rows that were left out because of either.
     read_by : Coding, optional
         How it was read; by default by the categories of the variables. `coding` is one of both.
     numbers : ndarray of shape (n_samples, n_features), optional
@@ -89,6 +91,7 @@ class Table:
     labels: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     detected: Mapping[str, str] = field(default_factory=dict)
     n_missing: int = 0
+    n_unlabeled: int = 0
     n_dropped: int = 0
     read_by: Coding | None = None
     numbers: FloatArray | None = None
@@ -115,8 +118,12 @@ class Table:
                 raise DataError(f"{name} must have one entry per row ({n_rows}); got {len(entries)}.")
         for name in _MARKS:
             marks = getattr(self, name)
-            if marks is not None and marks.shape != codes.shape:
-                raise DataError(f"{name} must have the shape of codes, {codes.shape}; got {marks.shape}.")
+            if marks is not None and np.shape(marks) != codes.shape:
+                raise DataError(f"{name} must have the shape of codes, {codes.shape}; got {np.shape(marks)}.")
+            kind = np.float64 if name == "numbers" else np.bool_
+            if marks is not None and getattr(marks, "dtype", None) != kind:  # ~ of whole numbers would be an index
+                got = getattr(marks, "dtype", type(marks).__name__)
+                raise DataError(f"{name} must be an array of type {kind.__name__.rstrip('_')}; got {got}.")
 
     def _with(self, **changes: object) -> Table:
         """Return a copy with other entries, unchecked: checks cost more than a small fit."""
@@ -136,12 +143,12 @@ class Table:
 
     @property
     def missing_treatment(self) -> str | None:
-        """What became of the missing cells of the source: "impute", "zero" or "drop"; None if there were none."""
+        """What became of missing cells and labels of the source: "impute", "zero" or "drop"; None if there are none."""
         if self.holes is not None or self.drawn is not None:
             return "impute"
         if self.filled is not None:
             return "zero"
-        return self.coding.missing if self.n_missing else None
+        return self.coding.missing if self.n_missing or self.n_unlabeled else None
 
     @property
     def gone(self) -> Mask | None:

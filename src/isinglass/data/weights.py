@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.guards import warn_of_kind
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, warn
 
 WEIGHT_KINDS = ("sampling", "counts")
+SUM_RATIO, MEAN_COUNT = 2.0, 5.0
+"""Ratios beyond which weights of unstated kind get a warning: sum of sampling weights to rows, and mean count."""
 NO_WEIGHT = f"{setting('weights', python='sample_weight')} must have a positive sum; got only weights of zero."
 
 
@@ -104,8 +105,29 @@ class WeightSums:
         kind_found = kind or ("sampling" if self.n_broken else "counts")
         effective = self.total if kind_found == "counts" else self.relative**2 / self.squares
         if kind is None and not quiet:
-            warn_of_kind(kind_found, self.total, effective, self.n_positive)
+            _warn_of_kind(kind_found, self.total, effective, self.n_positive)
         return kind_found, None if abs(self.total - effective) <= 1e-9 * effective else effective / self.relative
+
+
+def _warn_of_kind(kind: str, total: float, effective: float, n_rows: int) -> None:
+    """Say how weights of unknown kind are understood, where their sum is far from the number of rows."""
+    if kind == "counts":
+        if total < MEAN_COUNT * n_rows:
+            return
+        called, taken = "counts of equal rows", f"they are whole numbers and count as {total:.6g} rows"
+        remedy = f"State what they are where the table is read: {setting('weight_kind', 'counts')} or "
+    else:
+        if n_rows / SUM_RATIO <= total <= SUM_RATIO * n_rows or abs(total - effective) <= 1e-9 * effective:
+            return
+        called = "sampling weights"
+        taken = f"they are not whole numbers, so their scale is ignored and they count as {effective:.6g} rows"
+        remedy = "If this is what you want, state it where the table is read: "
+    warn(
+        MeaningWarning(
+            f"The weights have the sum {total:.6g} over {n_rows} rows and are treated as {called}: {taken}. "
+            f"{remedy}{setting('weight_kind', 'sampling')}."
+        )
+    )
 
 
 def scale_weights(

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 
 from isinglass.estimators.base import IsingEstimator
 from isinglass.penalties import Penalty
-from isinglass.select.method import Method
-from isinglass.select.selector import Choice, Fixed, PerNode
+from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.solve.regressions import NodewisePath
 
 
@@ -21,6 +20,8 @@ class _Nodewise(IsingEstimator):
     rule: str = "and"
     penalty_weights: Literal["standardized"] | None = None
     n_threads: int | None = None
+
+    _estimator, _of_method = "nodewise", ("rule",)
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice.path, NodewisePath)
@@ -67,9 +68,8 @@ class NodewiseIsing(_Nodewise):
     alpha: float = field(default=0.025, kw_only=False)
 
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        return self._make("nodewise", Fixed(self.alpha), "rule", "penalty_weights")
+    def _selector(self) -> Selector:
+        return Fixed(self.alpha)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -117,9 +117,8 @@ class NodewiseIsingEBIC(_Nodewise):
     penalty_weights: Literal["standardized"] | None = "standardized"
 
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        return self._make("nodewise", PerNode(self.alphas, self.gamma), "rule", "penalty_weights")
+    def _selector(self) -> Selector:
+        return PerNode(self.alphas, self.gamma)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -161,7 +160,8 @@ class ExactIsing(IsingEstimator):
     penalty_weights: Penalty = None
     max_iter: int = 200
 
+    _estimator = "exact"
+
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        return self._make("exact", Fixed(self.alpha), "penalty_weights")
+    def _selector(self) -> Selector:
+        return Fixed(self.alpha)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,6 @@ from isinglass.errors import ArgumentError, DataError, plural, setting
 from isinglass.evaluate.prediction import fill_most_probable
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
-from isinglass.missing_record import Missing
 from isinglass.names import tidy_name
 from isinglass.network import Network
 from isinglass.penalties import Penalty
@@ -36,7 +35,7 @@ from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Run
-from isinglass.selection_records import Evidence, Stability, TwoStageRecord
+from isinglass.selection_records import Stability, TwoStageRecord
 
 if TYPE_CHECKING:
 
@@ -77,14 +76,12 @@ class Fitted:
     duality_gap_: Annotated[float, "solution.duality_gap"]
     converged_: Annotated[bool, "solution.converged"]
     n_iter_: Annotated[int, "solution.n_iter"]
-    tol_: Annotated[float, "tol"]
     n_rows_: Annotated[float, "data.n_rows"]
     shares_: Annotated[FloatArray, "data.shares"]
     pair_counts_: Annotated[tuple[AnyArray, ...], "data.pair_counts"]  # whole numbers, or sums of weights
     coding_: Annotated[Coding, "coding"]
     encoding_: Annotated[dict[Any, tuple[Any, Any]], "coding.encoding"]
     path_: Annotated[Path, "selection.path"]
-    evidence_: Annotated[Evidence, "selection.evidence"]
     stability_: Annotated[Stability, "selection.stability"]
     stages_: Annotated[TwoStageRecord, "selection.stages"]
     marginals_: Annotated[FloatArray, "marginals"]
@@ -95,7 +92,6 @@ class Fitted:
     edge_errors_: Annotated[FloatArray, "refits.edge_errors"]
     edge_q_: Annotated[FloatArray, "edge_q"]
     imputation_: Annotated[Imputation, "imputation"]
-    missing_: Annotated[Missing, "missing"]
 
     def _hold(self, fit: Fit) -> None:
         for name, hint in get_type_hints(Fitted, include_extras=True).items():
@@ -152,6 +148,9 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     weight_kind: str | None = None
     covariates: Sequence[str | int] | None = None
 
+    _estimator: ClassVar[str] = "joint"  # how pairs are estimated
+    _of_method: ClassVar[tuple[str, ...]] = ()  # parameters that are settings of the method, beside those of all
+
     def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
 
@@ -201,11 +200,13 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     @property
     def method(self) -> Method:
         """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        raise NotImplementedError
+        settings = {name: getattr(self, name) for name in ("tol", "max_iter", "penalty_weights", *self._of_method)}
+        return Method(self._estimator, self._selector, **settings)
 
-    def _make(self, estimator: str, selector: Selector, *names: str) -> Method:
-        """Return a method with the tolerances and further parameters of this estimator."""
-        return Method(estimator, selector, **{name: getattr(self, name) for name in ("tol", "max_iter", *names)})
+    @property
+    def _selector(self) -> Selector:
+        """What chooses the penalty."""
+        raise NotImplementedError
 
     def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method for one table."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from isinglass.arguments import is_whole
 from isinglass.data import AnyTable, TableLike
 from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, DataError
@@ -16,7 +17,7 @@ from isinglass.select.cross_validation import CrossValidation, CrossValidationCh
 from isinglass.select.ebic import EBIC
 from isinglass.select.folds import check_splits, count_units
 from isinglass.select.method import Method
-from isinglass.select.selector import Choice, Fixed
+from isinglass.select.selector import Choice, Fixed, Selector
 from isinglass.select.settings import Alphas
 from isinglass.select.stars import StARS
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
@@ -85,11 +86,11 @@ class IsingNetwork(ResamplingEstimator):
     n_folds: int = 5
     fdr: float | None = None
 
+    _of_method = ("fdr",)
+
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        selector = TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
-        return self._make("joint", selector, "penalty_weights", "fdr")
+    def _selector(self) -> Selector:
+        return TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, TwoStageChoice)
@@ -132,9 +133,8 @@ class IsingLasso(JointEstimator):
     alpha: float = field(default=0.05, kw_only=False)
 
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        return self._make("joint", Fixed(self.alpha), "penalty_weights")
+    def _selector(self) -> Selector:
+        return Fixed(self.alpha)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -148,9 +148,6 @@ class IsingLassoEBIC(JointEstimator):
     ----------
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
-    relaxed : bool, default False
-        Compute the criterion from the unpenalized estimate on the edges of each network. The network returned is the
-        penalized one, at the smallest of consecutive alphas with the chosen edges.
     alphas : int, float or array-like, default 30
         Number of log-spaced penalties from ``alpha_max`` down to a hundredth of it, or an explicit list.
     penalty_weights, tol, max_iter, n_threads, device
@@ -169,19 +166,17 @@ class IsingLassoEBIC(JointEstimator):
     --------
     >>> from isinglass import IsingLassoEBIC, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
-    >>> net = IsingLassoEBIC(relaxed=True).fit(X)
+    >>> net = IsingLassoEBIC().fit(X)
     >>> net.network_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
-    (4, True)
+    (6, True)
     """
 
     alphas: Alphas = field(default=30, kw_only=False)
     gamma: float = 0.25
-    relaxed: bool = False
 
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        return self._make("joint", EBIC(self.alphas, self.gamma, self.relaxed), "penalty_weights")
+    def _selector(self) -> Selector:
+        return EBIC(self.alphas, self.gamma)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -234,10 +229,8 @@ class IsingLassoStARS(ResamplingEstimator):
     threshold: float = 0.05
 
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        selector = StARS(self.alphas, self.threshold, self.n_subsamples, self.subsample_size, self.random_state)
-        return self._make("joint", selector, "penalty_weights")
+    def _selector(self) -> Selector:
+        return StARS(self.alphas, self.threshold, self.n_subsamples, self.subsample_size, self.random_state)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -291,24 +284,24 @@ class IsingLassoCV(ResamplingEstimator):
     rule: str = "best"
 
     @property
-    def method(self) -> Method:
-        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        known: dict[str, Any] = {"rule": self.rule, "random_state": self.random_state}
+    def _selector(self) -> Selector:
+        known: dict[str, Any] = {name: getattr(self, name) for name in ("n_repeats", "rule", "random_state")}
         folds = DEFAULT_FOLDS if self.cv is None else self.cv
-        if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-            known |= {"n_folds": int(folds), "n_repeats": self.n_repeats}
+        if is_whole(folds):
+            known["n_folds"] = int(folds)
         elif isinstance(folds, str) or not (hasattr(folds, "split") or hasattr(folds, "__iter__")):
             raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", folds)
         else:
             known["splits"] = folds
-        return self._make("joint", CrossValidation(self.alphas, **known), "penalty_weights")
+        return CrossValidation(self.alphas, **known)
 
     def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method with the folds of this table."""
-        n_rows = count_units(table.whole())
-        if isinstance(self.cv, int | np.integer) and not (isinstance(self.cv, bool) or 2 <= self.cv <= n_rows):
+        n_rows = count_units(table.whole().counted(quiet=True))
+        folds = DEFAULT_FOLDS if self.cv is None else self.cv
+        if is_whole(folds) and not 2 <= folds <= n_rows:
             must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
-            raise ArgumentError("cv", must, self.cv)
+            raise ArgumentError("cv", must, folds)
         method = self.method
         splits = method.selector.splits  # type: ignore[attr-defined]
         if splits is None:

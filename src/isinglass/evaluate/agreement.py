@@ -15,7 +15,8 @@ import scipy.sparse as sp
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
-from isinglass.network import Network, NetworkLike, as_network, union_keys
+from isinglass.network import Network, union_keys
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import coordinate_matrix
 from isinglass.results import Path
 
@@ -188,8 +189,6 @@ def _in_order(network: Network, order: list[int]) -> Network:
     variables, nodes = network.variables, np.argsort(order)
     fields = np.split(network.fields, np.cumsum(variables.sizes - 1)[:-1])
     moved = [fields[node] for node in order], nodes[network.pairs]
-    if variables.is_binary:
-        return Network(*moved, network.pair_values, variables=variables.take(order))
     blocks = variables.split_blocks(network.pairs, network.pair_parameters)
     return Network(*moved, variables=variables.take(order), pair_parameters=blocks)
 

@@ -15,7 +15,8 @@ from isinglass.arrays import FloatArray, read_only
 from isinglass.data.meaning.values import is_missing
 from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import symmetric_matrix
 from isinglass.text_tables import NodeColumns
 
@@ -60,10 +61,10 @@ def centrality(network: NetworkLike, communities: NodeValues | None = None) -> C
     Examples
     --------
     >>> centrality([[0, 2.0, 0], [2.0, 0, -1.0], [0, -1.0, 0]], ["a", "a", "b"])
-    name  strength  expected influence  closeness  betweenness  bridge strength  bridge expected influence
-    x0       2.000               2.000      1.000        0.000            0.000                      0.000
-    x1       3.000               1.000      1.333        1.000            1.000                     -1.000
-    x2       1.000              -1.000      0.800        0.000            1.000                     -1.000
+    name  community  strength  expected influence  closeness  betweenness  bridge strength  bridge expected influence
+    x0            a     2.000               2.000      1.000        0.000            0.000                      0.000
+    x1            a     3.000               1.000      1.333        1.000            1.000                     -1.000
+    x2            b     1.000              -1.000      0.800        0.000            1.000                     -1.000
     """
     read = as_network(network).without_covariates()
     labels = None if communities is None else tuple(by_node(communities, read.names, "communities"))

@@ -21,7 +21,8 @@ from isinglass.arguments import RandomSource, as_generator, check_count, check_l
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import TableLike
 from isinglass.errors import DataError
-from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
 from isinglass.pairs import all_pairs
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
@@ -175,7 +176,7 @@ def check_model(
     """
     n = check_count("n_simulated", n_simulated, least=1000)
     check_level(level)
-    counted, fit = read_for(network, table).without_holes().counted(quiet=True), fit_of(network)
+    counted, fit = read_for(network, table).whole().without_holes().counted(quiet=True), fit_of(network)
     network = as_network(network) if fit is None else among(fit.occurs, as_network(network))
     if network.variables.has_covariates:
         raise DataError(

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from isinglass.arguments import RandomSource, as_generator, check_count, check_positive, spawn_seeds
+from isinglass.arguments import RandomSource, as_generator, check_count, check_positive, check_word, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.conditionals import expit, log_sums
-from isinglass.errors import ArgumentError, DataError, LimitError, MixingWarning, setting, warn
+from isinglass.conditionals import energies, expit, log_sums
+from isinglass.errors import DataError, LimitError, MixingWarning, setting, warn
 from isinglass.evaluate.elimination import MAX_STATES, eliminate, elimination_order
 from isinglass.machine.threads import thread_count
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.simulate.completions import draw_categories, node_logits, sampler_of
 from isinglass.solve.exact_likelihood import log_sum
 from isinglass.variables import Variables
@@ -100,8 +100,7 @@ def log_partition(
     n_threads : int, optional
         Threads of the kernels; the result does not depend on it.
     """
-    if method not in METHODS:
-        raise ArgumentError("method", f"must be one of {', '.join(METHODS)}", method)
+    check_word("method", method, METHODS)
     goal, most = check_positive("tol", tol), check_count("max_sweeps", max_sweeps, least=10)
     chains, whole = check_count("n_chains", n_chains, least=10), as_network(network)
     if whole.variables.has_covariates:
@@ -125,44 +124,22 @@ def _sample(
     n_sweeps, seeds = min(_FIRST_SWEEPS, max_sweeps), iter(spawn_seeds(seed, 32))
     while True:
         found = anneal(network, n_sweeps, n_chains, next(seeds), n_threads)
-        error = max(found.standard_error, 0.5 * abs(found.upper - found.lower))
-        if error <= tol or n_sweeps >= max_sweeps:
+        if found.error <= tol or n_sweeps >= max_sweeps:
             break
         n_sweeps = min(4 * n_sweeps, max_sweeps)
-    if error > _POOR:
+    if found.error > _POOR:
         warn(
             MixingWarning(
-                f"log Z is known to ±{error:.2g} only: it is between {found.lower:.6g} and {found.upper:.6g} "
+                f"log Z is known to ±{found.error:.2g} only: it is between {found.lower:.6g} and {found.upper:.6g} "
                 f"after {n_sweeps} sweeps. Raise {setting('max_sweeps')}, or weaken the couplings by a larger penalty."
             )
         )
-    bounds = found.lower, found.upper, found.energy, found.energy_error
-    return LogPartition(found.value, error, "annealed", *bounds, n_sweeps)
-
-
-class Annealed(NamedTuple):
-    """What runs of both directions say about log Z."""
-
-    value: float
-    standard_error: float
-    lower: float  # too small on average
-    upper: float  # too large on average
-    energy: float
-    energy_error: float
-
-
-class Chains(Protocol):
-    """Chains of a network at any β."""
-
-    states: Bytes
-
-    def run(self, betas: FloatArray) -> FloatArray:
-        """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
+    return found
 
 
 def anneal(
     network: Network, n_sweeps: int, n_chains: int, random_state: RandomSource = None, n_threads: int | None = None
-) -> Annealed:
+) -> LogPartition:
     """Return log Z by annealed importance sampling, from ``n_chains`` chains of ``n_sweeps`` sweeps in each direction.
 
     Between independent columns, whose partition function is known, and the network lie the distributions with the
@@ -188,16 +165,20 @@ def anneal(
     energy = np.zeros(n_chains)
     for _ in range(n_energies):
         _sweep(backward, _SWEEPS_PER_ENERGY)
-        energy += network.energy(backward.states) / n_energies
+        energy += energies(network, backward.states) / n_energies
     down = -backward.run(betas[::-1])
     value, error = _bennett(up, down)
-    return Annealed(
+    lower = float(log_z0 + log_sum(up) - np.log(n_chains))
+    upper = float(log_z0 - log_sum(-down) + np.log(n_chains))
+    return LogPartition(
         log_z0 + value,
-        error,
-        float(log_z0 + log_sum(up) - np.log(n_chains)),
-        float(log_z0 - log_sum(-down) + np.log(n_chains)),
+        max(error, 0.5 * abs(upper - lower)),
+        "annealed",
+        lower,
+        upper,
         float(energy.mean()),
         float(energy.std(ddof=1) / np.sqrt(n_chains)),
+        n_sweeps,
     )
 
 
@@ -208,7 +189,7 @@ def _schedule(n_sweeps: int) -> FloatArray:
     return np.asarray((betas - betas[0]) / (betas[-1] - betas[0]))
 
 
-def _sweep(chains: Chains, n_sweeps: int) -> None:
+def _sweep(chains: _BinaryChains | _CategoryChains, n_sweeps: int) -> None:
     """Let the chains of the network go on."""
     chains.run(np.ones(n_sweeps + 1))
 
@@ -254,7 +235,7 @@ def _draw(variables: Variables, shares: FloatArray, n_rows: int, rng: np.random.
 
 def _chains(
     network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int | None
-) -> Chains:
+) -> _BinaryChains | _CategoryChains:
     if network.variables.is_binary:
         return _BinaryChains(network, base, start, seed, thread_count(n_threads))
     return _CategoryChains(network, base, start, seed)
@@ -272,6 +253,7 @@ class _BinaryChains:
         self._base = base[1::2] - base[::2]
 
     def run(self, betas: FloatArray) -> FloatArray:
+        """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
         sums = np.empty(len(self.states))
         self._sampler.anneal(self._words, self.states, self._base, betas, sums, self._n_threads)
         return sums
@@ -287,6 +269,7 @@ class _CategoryChains:
         self._logits = node_logits(network, range(network.n_features))
 
     def run(self, betas: FloatArray) -> FloatArray:
+        """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
         base_of, sums = self._network.variables.split(self._base), np.zeros(len(self.states))
         for before, beta in pairwise(betas.tolist()):
             if beta != before:
@@ -299,4 +282,4 @@ class _CategoryChains:
     def _difference(self) -> FloatArray:
         """Return b(x) − a(x) of every chain."""
         own = self._base[self._network.variables.flat(self.states)].sum(axis=0)
-        return np.asarray(-self._network.energy(self.states) - own)
+        return np.asarray(-energies(self._network, self.states) - own)

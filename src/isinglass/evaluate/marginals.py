@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.conditionals import log_probabilities
+from isinglass.conditionals import log_conditionals, log_probabilities
 from isinglass.errors import MixingWarning, warn
 from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms, sum_out
 from isinglass.network import Network
@@ -43,9 +43,9 @@ def category_probabilities(
     A missing cell has one of the categories that are ``possible``, by default any.
     """
     if missing is None or not missing.any():
-        return np.exp(network.log_conditionals(codes))
+        return np.exp(log_conditionals(network, codes))
     cells = np.where(missing, 0, codes).astype(np.uint8)
-    logs, holed = network.log_conditionals(cells), np.flatnonzero(missing.any(axis=1))
+    logs, holed = log_conditionals(network, cells), np.flatnonzero(missing.any(axis=1))
     allowed = np.ones(len(logs), dtype=bool) if possible is None else possible
     distinct, own = np.unique(np.hstack([cells, missing])[holed], axis=0, return_inverse=True)
     cells, missing = np.hsplit(distinct, 2)
@@ -74,7 +74,7 @@ class _Marginals:
         self.terms: list[dict[int, FloatArray]] = [{} for _ in self.fields]  # e_st(k, l) by s, and then by t
         for (s, t), table in zip(network.pairs.tolist(), pair_terms(network), strict=True):
             self.terms[s][t], self.terms[t][s] = table, table.T
-        self.logits = network.log_conditionals(cells)  # up to a constant per cell
+        self.logits = log_conditionals(network, cells)  # up to a constant per cell
         self.logs_by_column = variables.split(self.logits)  # views of them
         self.error = 0.0  # largest standard error of a probability, from how far chains differ
         large = np.zeros_like(missing)

@@ -9,10 +9,11 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import TableLike, as_table, category_counts
+from isinglass.data import TableLike, category_counts
 from isinglass.evaluate.numbers import conditionals_of_blocks
 from isinglass.matching import check_width
-from isinglass.network import Network, NetworkLike, as_cells, as_network, fit_of
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
 from isinglass.simulate.completions import among
 from isinglass.text_tables import NodeColumns
 
@@ -56,8 +57,8 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     Parameters
     ----------
     X : table
-        A table of the columns of the network: rows of 0 and 1, or of categories that are 0, 1, 2, …, a frame, or a
-        Table. With a fitted estimator or a Fit, any table that reads like that of the fit.
+        A table of the columns of the network, in values of their categories. With a fitted estimator or a Fit, any
+        table that reads like that of the fit.
     network : Network, Solution, Fit, fitted estimator or matrix
         A matrix is the paper's Θ, with the fields on its diagonal.
     sample_weight : array-like of shape (n_samples,), optional
@@ -71,8 +72,7 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     (array([0.8, 0.8]), array([0.6, 0.6]), array([0.36, 0.36]))
     """
     fit, read = fit_of(network), as_network(network)
-    cells = as_cells(X, read.variables) if fit is None else fit.read(X)
-    table = as_table(cells, sample_weight, variables=read.variables).without_holes()
+    table = read_for(network, X, sample_weight).without_holes()
     check_width(table.shape[1], read.variables)
     total, variables = table.total_weight, read.variables
     shares = np.clip(category_counts(table) / total, 0.0, 1.0)

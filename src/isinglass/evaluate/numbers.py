@@ -8,9 +8,9 @@ import numpy as np
 
 from isinglass.arguments import check_level
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
-from isinglass.conditionals import blocks_of_rows
+from isinglass.conditionals import blocks_of_rows, log_conditionals
 from isinglass.data import AnyTable
-from isinglass.data.meaning.coding import Rule, Steps
+from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.errors import MeaningWarning, warn
 from isinglass.network import Network
 from isinglass.variables import Variables
@@ -24,7 +24,7 @@ def conditionals_of_blocks(
     """Yield some rows at a time: their codes, weights, and log P(x_s = k | the rest) in the flat layout."""
     unit = np.ones(len(codes)) if weight is None else weight
     for rows in blocks_of_rows(len(codes), len(network.variables.column)):
-        yield codes[rows], unit[rows], network.log_conditionals(codes[rows])
+        yield codes[rows], unit[rows], log_conditionals(network, codes[rows])
 
 
 def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: Mask | None) -> list[FloatArray]:

@@ -13,8 +13,9 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
+from isinglass.conditionals import log_scores, ones_given_rest
 from isinglass.data import Table
-from isinglass.data.meaning.coding import Rule, Steps
+from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import expected_values, put_numbers, step_means
 from isinglass.network import Network
@@ -30,7 +31,7 @@ def cell_probabilities(table: Table, network: Network, possible: Mask | None = N
     """
     two_values = network.variables.is_binary
     if two_values and table.holes is None:
-        return network.conditional_probabilities(np.asarray(table))
+        return ones_given_rest(network, np.asarray(table))
     flat = category_probabilities(np.asarray(table), table.holes, network, possible)
     if two_values:
         return np.ascontiguousarray(flat[1::2].T)
@@ -41,7 +42,7 @@ def score_rows(table: Table, network: Network, possible: Mask | None = None) -> 
     """Return the log pseudo-likelihood of the observed cells of every row."""
     codes = np.asarray(table)
     if table.holes is None:
-        return network.log_pseudolikelihood(codes)
+        return np.asarray(log_scores(network, codes).sum(axis=0))
     chance = category_probabilities(codes, table.holes, network, possible)
     own = np.take_along_axis(chance, network.variables.flat(np.where(table.holes, 0, codes)), axis=0)
     return np.asarray(np.log(np.where(table.holes.T, 1.0, own)).sum(axis=0))
@@ -104,9 +105,10 @@ def _values_of(table: Table, codes: Bytes, variables: Variables, rules: Sequence
 
 
 def _round(numbers: FloatArray, rules: Sequence[Rule]) -> FloatArray:
-    """Return numbers for the cells of columns, whole ones where the column of the fit had only such."""
-    whole = [s for s, rule in enumerate(rules) if isinstance(rule, Steps) and rule.is_whole]
-    numbers[:, whole] = numbers[:, whole].round()
+    """Return numbers for the cells of columns, with as many decimals as the column of the fit had."""
+    for column, rule in zip(numbers.T, rules, strict=True):
+        if isinstance(rule, Steps) and rule.decimals is not None:
+            column[:] = column.round(rule.decimals)
     return numbers
 
 

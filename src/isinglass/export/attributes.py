@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from isinglass.arrays import FloatArray, IntArray
+from isinglass.arguments import as_numbers
+from isinglass.arrays import FloatArray, plain_value
 from isinglass.data.containers import as_frame
+from isinglass.data.meaning.values import show_span
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.escaping import storable, xml_characters
-from isinglass.names import by_node, find_nodes
-from isinglass.network import Network, NetworkLike, as_network
-from isinglass.results import solution_of
-from isinglass.show.palette import GroupColors, color_groups
+from isinglass.names import by_node
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network, solution_of
+from isinglass.show.palette import GroupColors, read_groups
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 AttributeTable: TypeAlias = "Mapping[str, object] | IntoDataFrame"
+Positions: TypeAlias = ArrayLike | Mapping[str, Sequence[float]]  # in order, or by name
 Cell: TypeAlias = str | float | int | bool | None
 Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
 
@@ -72,25 +73,24 @@ def annotate(
     edge_attributes: AttributeTable | None = None,
     color_by: str | None = None,
     group_colors: GroupColors | None = None,
-    positions: ArrayLike | None = None,
+    positions: Positions | None = None,
 ) -> Annotated:
     """Return a network with its attributes; the parameters are those of `write_network`."""
     drawn = as_network(network).without_covariates()
     attributes = list_columns(node_attributes, "node_attributes")
     nodes, colors = _node_columns(drawn, attributes), None
     if color_by is not None:
-        listed = [name for name, _ in attributes]
-        if color_by not in listed:
-            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(listed)})", color_by)
-        groups = nodes[storable(color_by)].values
-        color_of = color_groups(groups, group_colors)
+        given = dict(attributes)
+        if not isinstance(color_by, str) or color_by not in given:
+            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(given)})", color_by)
+        groups, color_of = read_groups(given[color_by], group_colors, drawn.names)
         colors = Column("text", tuple(color_of[group] for group in groups))
     elif group_colors is not None:
         raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
-    pairs = drawn.edge_index[drawn.by_strength]
-    edges = _edge_columns(drawn, pairs, list_columns(edge_attributes, "edge_attributes"))
-    places = None if positions is None else check_positions(positions, drawn.n_features)
-    return Annotated(drawn, nodes, colors, edges, pairs.tolist(), places, _facts(network))
+    edges = _edge_columns(drawn, list_columns(edge_attributes, "edge_attributes"))
+    pairs = drawn.edge_index[drawn.by_strength].tolist()
+    places = None if positions is None else check_positions(positions, drawn.names)
+    return Annotated(drawn, nodes, colors, edges, pairs, places, _facts(network))
 
 
 def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
@@ -101,7 +101,7 @@ def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> di
     else:
         listed = (storable(_list_categories(network, s)) for s in range(network.n_features))
         columns |= {"kind": Column("text", network.kinds), "categories": Column("text", tuple(listed))}
-    if variables.wording is not None and "wording" not in dict(attributes):
+    if variables.wording is not None and "wording" not in {key.casefold() for key, _ in attributes}:
         columns["wording"] = Column("text", tuple(map(storable, variables.wording)))
     columns["degree"] = Column("integer", tuple(network.degree.tolist()))
     columns["strength"] = Column("real", tuple(network.strength.tolist()))
@@ -111,16 +111,14 @@ def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> di
     return columns
 
 
-def _edge_columns(
-    network: Network, pairs: IntArray, attributes: Iterable[tuple[str, Any]]
-) -> dict[str, Column]:  # Any: as given
+def _edge_columns(network: Network, attributes: Iterable[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
     """Return what a network and its user say about the edges."""
     table = network.edges()
     kinds: dict[str, Kind] = {"coupling": "real", "sign": "integer", "weight": "real"}
     columns = {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()}
-    for key, matrix in attributes:
+    for key, values in attributes:
         name = check_name(key, "edge", network.variables, columns)
-        columns[name] = pair_column(key, matrix, pairs, network.names)
+        columns[name] = read_column(key, values, network.n_edges)
     return columns
 
 
@@ -128,16 +126,17 @@ def _list_categories(network: Network, s: int) -> str:
     """Return the categories of a node in one text; of a continuous one the numbers of the first and the last step."""
     values, labels = network.categories[s], network.labels[s]
     if network.kinds[s] == "continuous":
-        return f"{values[0]:g} to {values[-1]:g} in {len(values)} steps"
+        return f"{show_span(values[0], values[-1])} in {len(values)} steps"
     return " | ".join(labels)
 
 
-def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
-    """Return one finite point of the plane per node."""
-    points = np.asarray(positions, dtype=np.float64)
-    if points.shape != (n_nodes, 2) or not np.isfinite(points).all():
-        raise DataError(f"positions must be finite and of shape {(n_nodes, 2)}; got shape {points.shape}.")
-    return points
+def check_positions(positions: Positions, names: Sequence[str]) -> FloatArray:
+    """Return one finite point of the plane per node; positions are in order, or by name."""
+    listed: Any = by_node(positions, names, "positions") if isinstance(positions, Mapping) else positions
+    if isinstance(positions, Mapping) and None in listed:
+        absent = names[listed.index(None)]
+        raise DataError(f"positions must have a place for every node; got none for {absent!r}.")
+    return as_numbers("positions", listed, (len(names), 2))
 
 
 def list_columns(table: object, name: str) -> list[tuple[str, Any]]:  # Any: as the user has them
@@ -167,11 +166,11 @@ def _facts(network: NetworkLike) -> dict[str, Cell]:
 
 def read_column(name: str, values: Iterable[object], length: int) -> Column:
     """Return a column of the narrowest kind: booleans, 64-bit integers, numbers, else text; NaN and NA are missing."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
         raise DataError(f"attribute {name!r} must be a column of {length} values; got {values!r}.")
     cells = [plain_value(value) for value in values]
     if len(cells) != length:
-        raise DataError(f"attribute {name!r} must have one value for each of {length}; got {len(cells)}.")
+        raise DataError(f"attribute {name!r} must have one value for each of the {length} edges; got {len(cells)}.")
     present = [cell for cell in cells if cell is not None]
     if present and all(isinstance(cell, bool) for cell in present):
         return Column("boolean", tuple(cells))
@@ -180,26 +179,6 @@ def read_column(name: str, values: Iterable[object], length: int) -> Column:
             return Column("integer", tuple(cells))
         return Column("real", tuple(None if cell is None else float(cell) for cell in cells))
     return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
-
-
-def pair_column(name: str, matrix: object, edge_index: IntArray, names: Sequence[str]) -> Column:
-    """Return the entries of a symmetric matrix, dense or sparse, at the given pairs; a data frame is joined by name."""
-    n_nodes = len(names)
-    table = sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
-    if hasattr(matrix, "index") and hasattr(matrix, "columns") and table.shape == (n_nodes, n_nodes):
-        rows, columns = (find_nodes(side, names, f"edge attribute {name!r}") for side in (matrix.index, matrix.columns))
-        table = table[np.ix_(rows, columns)]  # type: ignore[arg-type]  # as many distinct nodes as there are
-    if table.shape != (n_nodes, n_nodes):
-        raise DataError(
-            f"edge attribute {name!r} must be a matrix with one row and column per node, {(n_nodes, n_nodes)}; "
-            f"got shape {table.shape}."
-        )
-    sides = (table[tuple(pairs.T)] for pairs in (edge_index, edge_index[:, ::-1]))
-    entries = (np.ravel(side.toarray() if sp.issparse(side) else side) for side in sides)  # sparse where empty
-    column, mirrored = (read_column(name, side.tolist(), len(edge_index)) for side in entries)
-    if column != mirrored:
-        raise DataError(f"edge attribute {name!r} must be symmetric; got a matrix that differs from its transpose.")
-    return column
 
 
 def check_name(name: object, of: Literal["node", "edge"], variables: Variables, taken: Iterable[str]) -> str:
@@ -216,18 +195,3 @@ def check_name(name: object, of: Literal["node", "edge"], variables: Variables, 
         if {name.casefold(), xml_characters(name).casefold()} & names:
             raise DataError(f"an attribute of {of}s cannot be called {name!r}: {reason}. Rename it.")
     return storable(name)
-
-
-def plain_value(value: object) -> Any:  # Any: whatever the value is
-    """Return a Python value, None for a missing one."""
-    if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):  # nanoseconds
-        value = value.astype(f"{value.dtype.kind}8[us]")  # Python has no finer times
-    if isinstance(value, np.generic):
-        value = value.item()
-    elif isinstance(value, Decimal):
-        value = float(value)
-    try:
-        missing = value is None or bool(value != value)  # NaN and NaT differ from themselves
-    except (TypeError, ValueError):  # pandas.NA does not say
-        missing = True
-    return None if missing else value

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, count
 from xml.sax.saxutils import escape
+
+from isinglass.names import unused_name
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\r"}
@@ -36,8 +37,7 @@ def xml_ids(names: Sequence[str]) -> list[str]:
     taken = {name for name, text in texts.items() if name == text}
     for name, text in texts.items():
         if name != text:
-            candidates = chain([text], (f"{text} ({k})" for k in count(2)))
-            texts[name] = next(each for each in candidates if each not in taken)
+            texts[name] = unused_name(text, taken)
             taken.add(texts[name])
     return [texts[name] for name in names]
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from numpy.typing import ArrayLike
-
+from isinglass.arguments import check_flag, check_word
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
-from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, annotate
+from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, Positions, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element, xml_ids, xml_text
 from isinglass.export.printing import SPELLINGS, ending_of, print_rows
 from isinglass.json_text import json_text
-from isinglass.network import Network, NetworkLike
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike
 from isinglass.show.palette import SIGNS, GroupColors, channels
 
 KIND, VERSION = "isinglass network", 1
@@ -36,17 +36,17 @@ def write_network(
     format: str | None = None,
     *,
     node_attributes: AttributeTable | None = None,
-    edge_attributes: Mapping[str, ArrayLike] | None = None,
+    edge_attributes: AttributeTable | None = None,
     color_by: str | None = None,
     group_colors: GroupColors | None = None,
-    positions: ArrayLike | None = None,
+    positions: Positions | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
     """Write a network to a file.
 
-    CSV files have no colors and no positions. In GEXF nodes are called n0, n1, …, and their names are the labels; the
-    weight of an edge is |coupling|, as Gephi's layouts and statistics do not work with negative weights. Positions are
-    multiplied by 1000 there.
+    CSV files have no colors and no positions, GraphML files no positions. In GEXF nodes are called n0, n1, …, and their
+    names are the labels; the weight of an edge is |coupling|, as Gephi's layouts and statistics do not work with
+    negative weights. Positions are multiplied by 1000 there.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def write_network(
         print, rounded to three digits (`write_table`).
     node_attributes : mapping of str to sequence, or data frame, optional
         Columns with one value per node: texts, numbers, booleans, None where there is none.
-    edge_attributes : mapping of str to matrix, optional
-        Columns for the edges, each a symmetric matrix, dense or sparse, with one row per node.
+    edge_attributes : mapping of str to sequence, or data frame, optional
+        Columns with one value per edge, in the order of ``network.edges()``: the largest absolute coupling first.
     color_by : str, optional
         The node attribute whose values are groups with a color each.
     group_colors : mapping, optional
         Colors of some of these groups, ``#rrggbb`` or a name such as "red"; the others are chosen.
-    positions : array-like of shape (n_features, 2), optional
-        Positions of the nodes, for example from `isinglass.layout`.
+    positions : array-like of shape (n_features, 2) or mapping, optional
+        Positions of the nodes, in order or by name, for example from `isinglass.layout`.
     spreadsheet_safe : bool, default False
         Put an apostrophe before texts in a CSV file that a spreadsheet would run as formulas: those that begin with
         ``=``, ``+``, ``-``, ``@``, a tab or a carriage return.
@@ -92,8 +92,8 @@ def write_network(
             remedy = f"Or say the format: {', '.join([*ROWS, *LINES])}."
             raise ArgumentError("path", f"must end in {', '.join(SUFFIXES)}", str(path), remedy)
         format = SUFFIXES[ending]
-    if format not in (*ROWS, *LINES):
-        raise ArgumentError("format", f"must be one of {', '.join([*ROWS, *LINES])}", format)
+    check_word("format", format, (*ROWS, *LINES))
+    check_flag("spreadsheet_safe", spreadsheet_safe)
     graph = annotate(
         network,
         node_attributes=node_attributes,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 
-from isinglass.arguments import check_count
+from isinglass.arguments import check_count, check_word
+from isinglass.arrays import plain_value
 from isinglass.atomic import Target, TextStream, write_lines
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.attributes import Cell, list_columns, plain_value
+from isinglass.export.attributes import Cell, list_columns
 from isinglass.export.escaping import csv_line, storable
 
 SPELLINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex"}
@@ -77,10 +79,13 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
         if ending not in SPELLINGS:
             raise ArgumentError("path", f"must end in {', '.join(SPELLINGS)}", str(path), "Or say the format.")
         format = SPELLINGS[ending]
-    if format not in SPELLINGS.values():
-        raise ArgumentError("format", f"must be one of {', '.join(SPELLINGS.values())}", format)
+    check_word("format", format, SPELLINGS.values())
     check_count("digits", digits, least=0)
-    columns = [(str(name), [plain_value(value) for value in values]) for name, values in list_columns(table, "table")]
+    columns = []
+    for name, values in list_columns(table, "table"):
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise DataError(f"table must have columns of values; got {values!r} for {name!r}.")
+        columns.append((str(name), [plain_value(value) for value in values]))
     if len({len(values) for _, values in columns}) > 1:
         raise DataError("table must have columns of one length; got columns of several lengths.")
     rows = zip(*(values for _, values in columns), strict=True)
@@ -89,6 +94,8 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
 
 def ending_of(path: Target) -> str:
     """Return the ending of a file name in lower case, with its dot; empty for a stream."""
+    if not isinstance(path, str | PathLike | TextStream):
+        raise ArgumentError("path", 'must be a path, "-" or a text stream', path)
     return "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
 
 
@@ -101,7 +108,7 @@ def print_rows(
     said = {"weight"} if 0 in signs else {"sign", "weight"}  # by the coupling; but a norm has no sign
     places = [k for k, name in enumerate(names) if of_nodes or "coupling" not in names or name not in said]
     cells = [[row[k] for k in places] for row in table]
-    head = [names[k] if of_nodes else _heading(names[k]) for k in places]
+    head = [names[k] if of_nodes else heading_of(names[k]) for k in places]
     are_p = [not of_nodes and names[k] in P_VALUES for k in places]
     body = [[print_cell(value, is_p, digits) for is_p, value in zip(are_p, row, strict=True)] for row in cells]
     columns = zip(*cells, strict=True) if cells else ([] for _ in places)
@@ -127,7 +134,8 @@ def print_rows(
         yield "\\end{tabular}"
 
 
-def _heading(name: str) -> str:
+def heading_of(name: str) -> str:
+    """Return the heading of a column as readers know it; columns that isinglass does not make keep their names."""
     measure, of, group = name.partition(" in ")  # as in "coupling in USA"
     return HEADINGS[measure] + of + group if measure in ("coupling", "strength") else HEADINGS.get(name, name)
 

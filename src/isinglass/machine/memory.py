@@ -29,7 +29,7 @@ def available_memory() -> int:
     The smallest of what the system has left, what a container leaves, what ``ulimit -v`` still allows, and what
     the variable ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with a G behind the number.
     """
-    free = [sys.maxsize, _free_of_system(), _free_of_limit(), _free_of_cap()]
+    free = [_free_of_system(), _free_of_limit(), _stated_cap() - _taken(1)]
     for limit, used in _CGROUPS:
         with suppress(OSError, ValueError):  # no such group, or "max"
             free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
@@ -69,20 +69,14 @@ def _free_of_limit() -> int:
     if resource is None:
         return sys.maxsize
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
-        return sys.maxsize
-    with suppress(OSError):
-        return limit - int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    return limit
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit - _taken(0)
 
 
-def _free_of_cap() -> int:
-    cap = _stated_cap()
-    if cap == sys.maxsize:
-        return cap
+def _taken(which: int) -> int:
+    """Return the bytes of this process: its address space (0), or what of it is in memory (1); 0 if unknown."""
     with suppress(OSError):
-        return cap - int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return cap
+        return int(Path("/proc/self/statm").read_text().split()[which]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def _stated_cap() -> int:

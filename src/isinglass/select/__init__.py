@@ -12,14 +12,14 @@ their networks by rows that were left out (`prediction_check`); they share `scor
 `checkpoint` and `progress`. `criteria` puts selectors side by side.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from isinglass.select.bootstrap import bootstrap
 from isinglass.select.bootstrap_result import Bootstrap, Differences
+from isinglass.select.criteria import compare_criteria
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.error_rates import EdgeTests, edge_tests
+from isinglass.select.group_comparison import compare_groups
+from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.imputation import Imputation, ImputationSettings, impute
 from isinglass.select.method import SELECTORS as SELECTORS
 from isinglass.select.method import Method, Wrapped
@@ -32,11 +32,6 @@ from isinglass.select.stage_search import Stage
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
-
-if TYPE_CHECKING:
-    from isinglass.select.criteria import compare_criteria
-    from isinglass.select.group_comparison import compare_groups
-    from isinglass.select.group_comparison_result import GroupComparison
 
 __all__ = [
     "EBIC",
@@ -73,16 +68,3 @@ __all__ = [
     "refit",
     "sample_size",
 ]
-
-_LATER = {
-    "GroupComparison": "group_comparison_result",
-    "compare_criteria": "criteria",
-    "compare_groups": "group_comparison",
-}
-"""What a fit does not need, by module: a fit starts sooner without it."""
-
-
-def __getattr__(name: str) -> Any:  # Any: of any type
-    if name not in _LATER:
-        raise AttributeError(f"module 'isinglass.select' has no attribute {name!r}")
-    return getattr(import_module(f"isinglass.select.{_LATER[name]}"), name)

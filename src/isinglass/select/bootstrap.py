@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Table, TableLike, are_counts, which_vary
 from isinglass.data.weights import per_unit
@@ -164,10 +164,8 @@ class _Draw:
 
 def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> FloatArray:
     """Return the share that each resample drops; 0: drawn with replacement."""
-    if kind == "rows":
+    if check_word("kind", kind, ("rows", "case-drop")) == "rows":
         return np.zeros(n_boot)
-    if kind != "case-drop":
-        raise ArgumentError("kind", 'must be "rows" or "case-drop"', kind)
     shares = np.asarray(drop_shares)
     if shares.ndim != 1 or shares.dtype.kind not in "iuf" or not len(shares) or not ((shares > 0) & (shares < 1)).all():
         raise ArgumentError("drop_shares", "must be between 0 and 1, both excluded, and not empty", drop_shares)

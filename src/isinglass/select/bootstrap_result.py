@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_level, is_real, require
+from isinglass.arguments import check_level, check_share, require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.agreement import correlate_rows
@@ -27,6 +27,7 @@ STATISTICS = ("strength", "expected_influence", "closeness", "betweenness", "edg
 MAX_COMPARED = 3000
 """Edges or nodes that are compared with each other: the work grows with the square."""
 _CELLS_PER_BLOCK = 4_000_000  # resamples × pairs that are dense at once
+_FEW_SUBSETS = 20  # per share: below it, "95 % of the subsets" means all of them
 _SHOWN_EDGES = 10  # in the repr
 
 
@@ -235,8 +236,7 @@ class Bootstrap(Frozen):
         """
         shares = self.drop_shares
         for value, name in ((correlation, "correlation"), (probability, "probability")):
-            if not is_real(value) or not 0 < value <= 1:
-                raise ArgumentError(name, "must be above 0 and at most 1", value)
+            check_share(name, value)
         is_kept = communities is None and of in STATISTICS
         correlations = self._known_correlations[of] if is_kept else self.correlations(of, communities)
         enough = np.nan_to_num(correlations, nan=-1.0) >= correlation
@@ -275,6 +275,16 @@ class Bootstrap(Frozen):
         if self.kind != "case-drop":
             raise DataError(f'kind must be "case-drop" for a CS-coefficient; got a bootstrap of kind {self.kind!r}.')
         return np.unique(self.dropped)
+
+    @property
+    def n_per_share(self) -> int:
+        """About how many resamples each of these shares has."""
+        return self.n_boot // len(self.drop_shares)
+
+    @property
+    def has_few_subsets(self) -> bool:
+        """Whether a share has so few resamples that "95 % of the subsets" means all of them."""
+        return self.n_per_share < _FEW_SUBSETS
 
     def __repr__(self) -> str:
         pairs = f"{len(self.edge_index)} pairs with an edge at least once among {self.solution.network.n_nodes} nodes"

@@ -41,6 +41,17 @@ def _identities(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str
             yield prefix + name, identify(value, strictly=True)
 
 
+def make_folder(path: str | PathLike[str]) -> Path:
+    """Make a folder for checkpoints if there is none; the folder that it is in must exist."""
+    folder = Path(path)
+    if not folder.parent.is_dir():  # now rather than after the first hour
+        raise ArgumentError("checkpoint", "must be in a folder that exists", str(folder))
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"A checkpoint is a folder, and {str(folder)!r} is a file. Choose another name.")
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 class Checkpoint:
     """Finished tasks of one run, in a folder that is made if need be.
 
@@ -49,13 +60,8 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | PathLike[str], fingerprint: Mapping[str, object]) -> None:
-        self.path = Path(path)
+        self.path = make_folder(path)
         self.fingerprint = dict(_identities("", fingerprint))
-        if not self.path.parent.is_dir():  # now rather than after the first hour
-            raise ArgumentError("checkpoint", "must be in a folder that exists", str(self.path))
-        if self.path.exists() and not self.path.is_dir():
-            raise DataError(f"A checkpoint is a folder, and {str(self.path)!r} is a file. Choose another name.")
-        self.path.mkdir(exist_ok=True)
         with folder_lock(self.path):
             if holds_only_temporaries(self.path):
                 record = {"kind": KIND, "version": VERSION, "fingerprint": self.fingerprint}

@@ -28,7 +28,6 @@ def _default(n_folds: int) -> dict[str, MethodLike]:
     return {
         "two-stage": TwoStage(),
         "EBIC": EBIC(),
-        "relaxed EBIC": EBIC(relaxed=True),
         "CV best": CrossValidation(n_folds=n_folds),
         "CV 1se": CrossValidation(n_folds=n_folds, rule="1se"),
     }
@@ -55,7 +54,7 @@ def compare_criteria(
     X : array-like of shape (n_samples, n_features)
         A 0/1 or categorical table, or anything that is read as one.
     methods : mapping from str to Method, selector, estimator or float, optional
-        The criteria by name, by default two-stage, EBIC, relaxed EBIC and cross-validation with both rules; a number is
+        The criteria by name, by default two-stage, EBIC and cross-validation with both rules; a number is
         a penalty that was chosen elsewhere.
     gamma : float, default 0.25
         Of the column ``ebic``.
@@ -77,16 +76,15 @@ def compare_criteria(
     mine       0.050      1               1  1695.532    -1.692
     """
     run.refuse_time_limit()
+    run.refuse_checkpoint()
     table = as_table(X, sample_weight).without_holes().counted()
     methods = _default(n_folds) if methods is None else methods
-    chosen = [
-        (method, method.choose(table, run=run.replace(checkpoint=None))) for method in map(as_method, methods.values())
-    ]
+    chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
     solutions = [choice.solution for _, choice in chosen]
     fixed = [method.at(choice) for method, choice in chosen]
     splits, _, _ = CrossValidation(n_folds=n_folds, random_state=random_state).split(Task(table))
     work = [(table, fixed, task_run(run), *split) for split in splits]
-    sums = run_tasks(_score_methods, work, description="Cross-validation", run=run.replace(checkpoint=None))
+    sums = run_tasks(_score_methods, work, description="Cross-validation", run=run)
     return Columns(
         criterion=np.array(list(methods), dtype=object),
         alpha=np.array([solution.alpha for solution in solutions]),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
 from isinglass.arrays import FloatArray
 from isinglass.data import which_vary
 from isinglass.errors import ArgumentError, DataError, setting
@@ -72,6 +72,7 @@ class CrossValidation(Selector):
     """
 
     name = "cv"
+    keeps_tasks = True
     alphas: Alphas = option(
         default=30, help="Number of log-spaced penalties from alpha_max down, or an explicit list of them."
     )
@@ -90,10 +91,12 @@ class CrossValidation(Selector):
     alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
 
     def __post_init__(self) -> None:
-        _check_rule(self.rule)
+        check_word("rule", self.rule, RULES)
         if self.splits is None:
             check_count("n_folds", self.n_folds, least=2)
             check_count("n_repeats", self.n_repeats, most=MOST_TASKS)
+        elif self.n_repeats != 1:
+            raise ArgumentError("n_repeats", "must be 1 where the folds are given", self.n_repeats)
         elif not hasattr(self.splits, "split") and hasattr(self.splits, "__iter__"):
             object.__setattr__(self, "splits", tuple(self.splits))  # which may be a generator
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
@@ -171,11 +174,6 @@ def _mean_and_error(scores: FloatArray, fold_weights: FloatArray) -> tuple[Float
 
 
 def _best(mean: FloatArray, error: FloatArray, rule: str) -> int:
-    _check_rule(rule)
+    check_word("rule", rule, RULES)
     best = int(mean.argmax())
     return best if rule == "best" else int(np.flatnonzero(mean >= mean[best] - error[best])[0])
-
-
-def _check_rule(rule: str) -> None:
-    if rule not in RULES:
-        raise ArgumentError("rule", 'must be "best" or "1se"', rule)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isinglass.arguments import check_not_negative
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, which_occur, which_vary
-from isinglass.errors import ConstantColumnWarning, suppress_warnings
+from isinglass.errors import ArgumentError
 from isinglass.matching import require_same_names
-from isinglass.network import HasFittedNetwork, HasNetwork
-from isinglass.results import Path, Solution, solution_of
-from isinglass.select.refit import nearly_free
+from isinglass.network_like import HasFittedNetwork, HasNetwork, solution_of
+from isinglass.results import Solution
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
@@ -28,7 +28,6 @@ def ebic(
     path: HasNetwork | HasFittedNetwork | Sequence[Solution],
     *,
     gamma: float = 0.25,
-    relaxed: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> FloatArray:
     """Return −2·logPL + 2|E|·(log N + 2γ log(p−1)), the node-wise criteria summed at the symmetric estimate.
@@ -48,10 +47,6 @@ def ebic(
         The networks to compare, estimated by any method.
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
-    relaxed : bool, default False
-        Compute the criterion from the unpenalized estimate on the edges of each network. The shrunken estimate fits
-        worse than its edges allow, which favors networks with too many edges, however many rows there are. A penalty of
-        a hundredth of a row keeps estimates finite where columns separate the table.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. N is the sum of counts. The scale of sampling weights is irrelevant: N is their
@@ -65,20 +60,21 @@ def ebic(
     array([27.7259])
     """
     table = as_table(X, sample_weight).without_holes().counted()
-    solution = solution_of(path)
-    solutions = list(cast(Sequence[Solution], path)) if solution is None else [solution]
-    return _ebic(table, solutions, gamma, relaxed)
+    solutions = [solution_of(each) for each in (path if isinstance(path, Iterable) else [path])]
+    if None in solutions:
+        must = "must be a Solution, a Fit, a fitted estimator, a Path or a sequence of Solutions"
+        raise ArgumentError("path", must, type(path).__name__)
+    return _ebic(table, cast(list[Solution], solutions), gamma)
 
 
-def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
+def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float) -> FloatArray:
     price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
     for solution in solutions:
         require_same_names(table.variables, solution.network.variables)
     read = solutions[0].network.table(table) if table.is_whole and solutions else None
     possible = None if read is None else which_occur(read)
-    loss = None if read is None or relaxed or not price.has_blocks else objective_of(read)
-    judged = _relax(solutions, table) if relaxed else solutions
-    fitted = (table.sum_rows(sum_scores, estimate, columns, possible) for estimate in judged)
+    loss = None if read is None or not price.has_blocks else objective_of(read)
+    fitted = (table.sum_rows(sum_scores, solution, columns, possible) for solution in solutions)
     slopes = (None if loss is None else loss.edge_slopes(solution.network) for solution in solutions)
     each = zip(solutions, slopes, fitted, strict=True)
     return np.array([price.of(solution, slope) - 2.0 * float(score) for solution, slope, score in each])
@@ -88,8 +84,9 @@ def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed:
 class EBIC(Selector):
     """The network on a path with the smallest extended BIC; of equal ones the sparsest.
 
-    The relaxed criterion looks at the edges alone. Of consecutive alphas with the edges it chooses, the smallest is
-    returned, which shrinks the couplings least. A `GridEndWarning` says if a better alpha may lie beyond the grid.
+    A shrunken estimate fits worse than its edges allow, which favors networks with too many edges, however many rows
+    there are; the couplings that `TwoStage` judges by it are hardly shrunken. A `GridEndWarning` says if a better alpha
+    may lie beyond the grid.
 
     Examples
     --------
@@ -109,48 +106,23 @@ class EBIC(Selector):
     gamma: float = option(
         default=0.25, help="Weight of the number of candidate networks; 0 is the BIC, larger values choose fewer edges."
     )
-    relaxed: bool = option(
-        default=False,
-        help="Compute the criterion from the unpenalized estimate on the edges of each network, which finds the "
-        "true edges more reliably.",
-    )
     alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
 
     def __post_init__(self) -> None:
+        check_not_negative("gamma", self.gamma)
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
 
     @property
     def words(self) -> str:
         """How it is set, in words."""
-        return f"EBIC, gamma {self.gamma:g}{', relaxed' if self.relaxed else ''}"
+        return f"EBIC, gamma {self.gamma:g}"
 
     def choose(self, task: Task) -> Choice:
         """Return the network with the smallest EBIC."""
         path = task.path(self.alphas, alpha_min_ratio=self.alpha_min_ratio)
-        scores = _ebic(task.table, path.solutions, self.gamma, self.relaxed)
+        scores = _ebic(task.table, path.solutions, self.gamma)
         index = int(scores.argmin())
         warn_at_grid_end(path, index, "EBIC")
-        if self.relaxed:
-            index = _last_with_same_edges(path, index)
-        said = {"gamma": float(self.gamma), "relaxed": bool(self.relaxed)}
-        evidence = Evidence(kind="ebic", alphas=path.alphas, values=scores, choice=index, settings=said)
+        settings = {"gamma": float(self.gamma)}
+        evidence = Evidence(kind="ebic", alphas=path.alphas, values=scores, choice=index, settings=settings)
         return Choice(path, index, evidence)
-
-
-def _last_with_same_edges(path: Path, index: int) -> int:
-    """Return the number of the last of consecutive networks with the edges of one on a path."""
-    edges = path[index].edge_index
-    while index + 1 < len(path) and np.array_equal(edges, path[index + 1].edge_index):
-        index += 1
-    return index
-
-
-def _relax(solutions: Sequence[Solution], table: AnyTable) -> Iterator[Solution]:
-    """Yield the nearly unpenalized estimate on every network's edges."""
-    previous: Solution | None = None
-    for solution in solutions:
-        if previous is None or not np.array_equal(previous.edge_index, solution.edge_index):
-            with suppress_warnings(ConstantColumnWarning):  # the path has given it
-                estimate = nearly_free(table, solution)
-        previous = solution
-        yield estimate

@@ -14,11 +14,11 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import is_real
+from isinglass.arguments import check_share
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.data.counts import dimensions_of, varying_among
-from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, LimitError, suppress_warnings
+from isinglass.errors import ConstantColumnWarning, DataError, LimitError, suppress_warnings
 from isinglass.pairs import all_pairs, pair_keys
 from isinglass.select.derivatives import Support
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free, observed
@@ -46,12 +46,12 @@ class EdgeTests(Frozen):
 
     def found(self, fdr: float = 0.1) -> NDArray[np.int32]:
         """Return the pairs that are found at a false discovery rate."""
-        return np.asarray(self.pair_index[self.q_values <= check_rate(fdr)])
+        return np.asarray(self.pair_index[self.q_values <= check_share("fdr", fdr)])
 
     def edges(self, fdr: float = 1.0) -> Columns:
         """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first."""
         order = np.argsort(self.p_values, kind="stable")
-        order = order[self.q_values[order] <= check_rate(fdr)]
+        order = order[self.q_values[order] <= check_share("fdr", fdr)]
         source, target = np.array(self.names, dtype=object)[self.pair_index[order]].T
         columns = {"refitted": self.values, "std_error": self.errors, "p": self.p_values, "q": self.q_values}
         return Columns(source=source, target=target, **{name: column[order] for name, column in columns.items()})
@@ -66,14 +66,7 @@ class EdgeTests(Frozen):
         return f"EdgeTests({len(self.p_values)} pairs, {len(self.found())} at a false discovery rate of 0.1)"
 
 
-def check_rate(fdr: object) -> float:
-    """Return a false discovery rate as a float."""
-    if not is_real(fdr) or not 0 < fdr <= 1:
-        raise ArgumentError("fdr", "must be above 0 and at most 1", fdr)
-    return float(fdr)
-
-
-def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeTests:
+def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_threads: int | None = None) -> EdgeTests:
     """Test every pair of columns given all others, with q-values for the false discovery rate.
 
     No network is chosen first, so the p-values are not biased by selection. With few rows the tests have little power;
@@ -85,6 +78,8 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
         A 0/1 or categorical table without missing cells, or anything that is read as one.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those of the table.
+    n_threads : int, optional
+        Threads of the kernels.
 
     Examples
     --------
@@ -101,7 +96,7 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
             f"parameter of a column's regression); got {n_rows:.0f}. Leave columns out, or use inclusion frequencies "
             "(bootstrap)."
         )
-    return _tested(table, n_regressed)
+    return _tested(table, n_regressed, n_threads)
 
 
 def _count_regressed(table: AnyTable) -> int:
@@ -112,12 +107,12 @@ def _count_regressed(table: AnyTable) -> int:
     return 1 + int(dimensions[varies].sum() - own)
 
 
-def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
+def _tested(table: AnyTable, n_regressed: int, n_threads: int | None) -> EdgeTests:
     variables, n_rows, p = table.variables, table.total_weight, table.shape[1]
     if p * (p - 1) // 2 + p > MAX_PARAMETERS:
         raise LimitError(f"Tests of all pairs need at most {MAX_PARAMETERS} pairs and columns; got {p} columns.")
     with suppress_warnings(ConstantColumnWarning):
-        network = nearly_free(table, None).network
+        network = nearly_free(table, None, n_threads=n_threads).network
     support = Support.of(table, network)
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(f"Tests of all pairs need at most {MAX_PARAMETERS} parameters; got {support.n_parameters}.")

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, PartedTable, Table, are_counts
 from isinglass.data.parts.parted_table import Fold
-from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, DataError, LimitError
 
 RowNumbers = NDArray[np.intp]
@@ -131,14 +130,10 @@ def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
     if table.sample_weight is None:
         return table, np.arange(len(table))
     if not are_counts(table.sample_weight):
-        if table.units is not None and are_counts(per_unit(table.sample_weight, table.units)):
-            raise DataError(
-                "the method is a function of a table without weights, and copies of a row share its weight in a "
-                "completed table. Pass a Method, the table with its missing cells, or one of impute(X).tables()."
-            )
         raise DataError(
             "the method is a function of a table without weights, and the weights are not counts, so rows "
-            "cannot be repeated instead. Pass a Method, or leave out the weights."
+            "cannot be repeated instead. Pass a Method, or leave out the weights; in place of a completed table, pass "
+            "the table with its missing cells, or one of impute(X).tables()."
         )
     n_rows = float(table.sample_weight.sum())
     if n_rows * table.shape[1] > MOST_CELLS:

@@ -24,7 +24,7 @@ from isinglass.select.group_comparison_result import Differing, GroupComparison,
 from isinglass.select.imputation import ImputationSettings
 from isinglass.select.method import AnyMethod, Method, MethodLike, Wrapped, as_method, table_for
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
-from isinglass.select.row_labels import by_value, label_rows, number_labels, take_column
+from isinglass.select.row_labels import by_value, labeled_rows, number_labels, take_column
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 
@@ -346,10 +346,10 @@ class GroupedTable:
         """Read a table, its groups and its subjects, each of which may be named as a column of X."""
         frame, group_column = take_column(X, groups, "groups")
         frame, subject_column = take_column(frame, paired, "paired")
-        table = table_for(method, frame, sample_weight)
+        columns = {"groups": group_column, **({} if subject_column is None else {"paired": subject_column})}
+        table, (labels, *paired_labels) = labeled_rows(table_for(method, frame, sample_weight), columns)
+        subjects = paired_labels[0] if paired_labels else None
         missing, weight_kind = Missing.of(table), table.weight_kind
-        labels = label_rows("groups", group_column, table)
-        subjects = None if subject_column is None else label_rows("paired", subject_column, table)
         if subjects is None:
             table, rows = one_by_one(table)
         else:
@@ -357,8 +357,10 @@ class GroupedTable:
             table, subjects = table[rows], subjects[rows]
         labels = labels[rows]
         if table.holes is not None:
-            n_empty = 0 if subjects is not None else int(table.holes.all(axis=1).sum())
-            missing = Missing(treatment="impute", n_left_out=n_empty, **Missing.count(table.holes))
+            empty = table.holes.all(axis=1)
+            stayed = table.holes if subjects is not None or empty.all() else table.holes[~empty]
+            counted = Missing.count(stayed, len(table) - len(stayed))
+            missing = Missing(treatment="impute", n_unlabeled=table.n_unlabeled, **counted)
         elif table.units is not None:
             table, first = _join_copies(table, table.units, labels)
             labels, subjects = labels[first], None if subjects is None else subjects[first]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
-from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray
+from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray, Mask
 from isinglass.data import Coding
 from isinglass.errors import ArgumentError
 from isinglass.missing_record import Missing
@@ -172,7 +172,8 @@ class GroupComparison(Frozen):
         With more than two groups they differ from ``edge_p_family``, which is about the two groups furthest apart. They
         are corrected for the choice of the two groups as well.
         """
-        return self._family(np.abs(self._difference(*self._find(first, second))), self.null_structure)
+        one, other = self._find(first, second)
+        return self._family(distances(one, other, pair_keys(self.edge_index, len(self.names))), self.null_structure)
 
     def methods_text(self) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, test, and what was found."""
@@ -189,7 +190,9 @@ class GroupComparison(Frozen):
         """
         s, t = np.array(self.names, dtype=object)[self.edge_index.T]
         tests = self.edges_reached, self.null_structure, len(self.names) * (len(self.names) - 1) // 2
-        return self._tested({"source": s, "target": t}, "coupling", self.couplings(), self._observed.edges, *tests)
+        signed = self.networks[0].variables.has_sign(self.edge_index)
+        named = {"source": s, "target": t}
+        return self._tested(named, "coupling", self.couplings(), self._observed.edges, *tests, signed)
 
     def nodes(self) -> Columns:
         """Return one row per node as columns, the largest difference in strength first.
@@ -210,17 +213,18 @@ class GroupComparison(Frozen):
         reached: IntArray,
         null: FloatArray,
         n_tests: int,
+        signed: Mask | bool = True,
     ) -> Columns:
         """Return what is named, its measure in every group, the difference and its tests, the largest first.
 
         ``ranges`` are the differences; ``reached`` and ``null`` count and hold what permutations gave; of ``n_tests``
-        those that are not listed differ by 0.
+        those that are not listed differ by 0. Which differences are ``signed`` matters for two groups.
         """
         p = self._p(reached)
         columns = {
             **named,
             **{f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)},
-            "difference": np.where(values[0] < values[1], -ranges, ranges) if len(values) == 2 else ranges,
+            "difference": np.where(signed & (values[0] < values[1]), -ranges, ranges) if len(values) == 2 else ranges,
             "p": p,
             "p_family": self._family(ranges, null),
             "q": false_discovery(np.r_[p, np.ones(n_tests - len(p))])[: len(p)],
@@ -256,29 +260,21 @@ class GroupComparison(Frozen):
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
 
-        By default these are the first two groups. Where columns have categories the fields are zero, and for a pair
-        with more than one parameter the difference is the norm ‖Θ_st − Θ'_st‖, negative where ‖Θ_st‖ is smaller in the
-        first group.
+        By default these are the first two groups. For a pair with more than one parameter, whose difference is a table,
+        the value is its norm ‖Θ_st − Θ'_st‖, without a sign.
         """
-        a, b = self._find(first, second)
-        one, other = self.networks[a], self.networks[b]
-        fields = one.fields - other.fields if one.variables.is_binary else np.zeros(len(self.names))
-        return Network(fields, self.edge_index, self._difference(a, b), self.names)
+        one, other = self._find(first, second)
+        over = pair_keys(self.edge_index, len(self.names))
+        blocks = one.parameters_at(over) - other.parameters_at(over)
+        return Network(one.fields - other.fields, self.edge_index, variables=one.variables, pair_parameters=blocks)
 
-    def _difference(self, a: int, b: int) -> FloatArray:
-        """Return how far the pairs of ``edge_index`` differ between two groups, negative if smaller in the first."""
-        one, other = self.networks[a], self.networks[b]
-        keys = pair_keys(self.edge_index, len(self.names))
-        apart = distances(one, other, keys)
-        return np.where(one.values_at(keys) < other.values_at(keys), -apart, apart)
-
-    def _find(self, first: str | None, second: str | None) -> tuple[int, int]:
-        """Return the numbers of two groups, by default the first two."""
+    def _find(self, first: str | None, second: str | None) -> tuple[Network, Network]:
+        """Return the networks of two groups, by default the first two."""
         chosen = [self.groups[k] if group is None else str(group) for k, group in enumerate((first, second))]
         for group in chosen:
             if group not in self.groups:
                 raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
-        return self.groups.index(chosen[0]), self.groups.index(chosen[1])
+        return self.networks[self.groups.index(chosen[0])], self.networks[self.groups.index(chosen[1])]
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{group}: {n} rows" for group, n in zip(self.groups, self.n_rows, strict=True))

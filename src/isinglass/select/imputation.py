@@ -12,16 +12,14 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
-from isinglass.data import Table, TableLike, as_table, category_counts
+from isinglass.data import AnyTable, Table, TableLike, as_table, category_counts
 from isinglass.errors import (
-    ArgumentError,
     ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
@@ -33,19 +31,18 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
+from isinglass.machine.threads import one_blas_thread
 from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
-from isinglass.select.folds import MOST_CELLS, units_of
+from isinglass.select.folds import MOST_CELLS, one_by_one, units_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.row_labels import group_numbers, take_column
+from isinglass.select.selector import Selector
 from isinglass.select.settings import Run, Settings, option, settings
-from isinglass.select.task import LOOSE, PathSettings, WarmStart
+from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.completions import Completions, among, start_values
-
-if TYPE_CHECKING:
-    from isinglass.select.method import Method, MethodLike
 
 ROUNDS = "rounds of imputation"
 """What a time limit left out, in words."""
@@ -62,7 +59,8 @@ AVERAGED = 4
 PRIOR = 2.0
 """Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
 shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
-_SHORTEST = 1e-3  # seconds that a round is given when there are none left
+MODEL = TwoStage(keep=0.0)
+"""What chooses the edges of the networks that cells are drawn from: the default without its check by prediction."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,12 +110,15 @@ class Imputation(Frozen):
         """What a `Fit` keeps: where the holes were, and how the rounds went; None if nothing was missing."""
         if self.network is None:
             return None
-        counts = Missing.count(self.missing)
-        counts["n_rows"] += self.n_empty
-        counts["n_cells"] += self.n_empty * self.missing.shape[1]
-        counts |= {"treatment": "impute", "n_left_out": self.n_empty, "n_imputations": self.n_imputations}
-        counts |= {"settled": self.settled, "is_cut": self.is_cut, "noise": self.noise, "changes": self.changes.copy()}
-        return Missing(**counts)
+        return Missing(
+            treatment="impute",
+            **Missing.count(self.missing, self.n_empty),
+            n_imputations=self.n_imputations,
+            settled=self.settled,
+            is_cut=self.is_cut,
+            noise=self.noise,
+            changes=self.changes.copy(),
+        )
 
     def tables(self) -> Iterator[Table]:
         """Return the completed tables one by one, with their rows in the original order and their whole weights."""
@@ -153,27 +154,11 @@ class ImputationSettings(Settings):
         default=5, help="Sweeps over the missing cells from one round to the next; twice as many at the end."
     )
     max_rounds: int = option(default=50, help="Largest number of rounds.")
-    model: PathSettings | None = option(  # a Method, which is defined in terms of these settings
-        default=None,
-        help="Method that estimates the networks from which cells are drawn; by default the two-stage estimate "
-        "without its check by prediction. Only its choice of edges is used: their couplings are estimated again, "
-        "almost without penalty.",
-    )
     random_state: RandomSource = option(default=0, help="Seed.", droppable=True)
 
     def __post_init__(self) -> None:
         for name in ("n_imputations", "n_sweeps", "max_rounds"):
             check_count(name, getattr(self, name))
-        if self.model is not None and not hasattr(self.model, "selector"):
-            remedy = "A function cannot be one: networks are estimated from weighted copies of rows."
-            raise ArgumentError("model", "must be None or a Method", self.model, remedy)
-
-    @property
-    def used_model(self) -> Method:
-        """The method that estimates the networks from which cells are drawn."""
-        from isinglass.select.method import Method
-
-        return cast(Method, self.model) if self.model is not None else Method(selector=TwoStage(keep=0.0), tol=LOOSE)
 
     def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
@@ -181,7 +166,7 @@ class ImputationSettings(Settings):
         _check_answers(table, holes, n_imputations)
         stack = Stack.of(table, holes, groups, self, run.n_threads)
         with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
-            rounds = Rounds(self.used_model, run.inside(), run.deadline())
+            rounds = Rounds(run.inside(), run.deadline())
             network = rounds.draw(stack, self)
         is_cut = rounds.settled < 0 and len(rounds.networks) < self.max_rounds
         if rounds.settled < 0:
@@ -233,7 +218,6 @@ def impute(
     groups: ArrayLike | str | None = None,
     run: Run = Run(),
     n_imputations: int = 10,
-    model: MethodLike = None,
     n_sweeps: int = 5,
     max_rounds: int = 50,
     random_state: RandomSource = 0,
@@ -253,11 +237,11 @@ def impute(
         Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
         their own in the result.
     groups : array-like of shape (n_samples,), or str, optional
-        Rows with equal entries stay in one fold of the model, if that has folds. A name is that of a column of X.
+        Rows with equal entries stay together in folds and resamples of the result. A name is that of a column of X.
     run : Run, optional
         How it is run.
-    n_imputations, model, n_sweeps, max_rounds, random_state
-        As for `ImputationSettings`; a selector, an estimator or a penalty stands for the method with it.
+    n_imputations, n_sweeps, max_rounds, random_state
+        As for `ImputationSettings`.
 
     Examples
     --------
@@ -270,29 +254,51 @@ def impute(
     >>> Method().choose(found.table).solution.edge_index.tolist()
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
-    from isinglass.select.method import Method, as_method
-
+    run.refuse_checkpoint()
     X, groups = take_column(X, groups, "groups")
     table = as_table(X, sample_weight, missing="impute").whole()
-    estimate = None if model is None else as_method(model)
-    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]  # it checks
-    whole, labels, found = Method(imputation=how).complete(table, group_numbers(groups, table), run, quiet=False)
+    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, random_state)
+    whole, labels, found = complete_table(table, group_numbers(groups, table), how, run, quiet=False)
     if found is not None:
         return found
     return Imputation(whole.whole(), np.full(len(whole), -1), np.zeros(whole.shape, dtype=bool), n_imputations, labels)
+
+
+@one_blas_thread
+def complete_table(
+    table: AnyTable,
+    labels: AnyArray | None,
+    how: ImputationSettings,
+    run: Run = Run(),
+    *,
+    quiet: bool = True,
+) -> tuple[AnyTable, AnyArray | None, Imputation | None]:
+    """Return the table that a network is chosen for, the labels of its rows, and how missing cells were imputed.
+
+    Its weights sum to the number of rows, with sampling weights to the effective one; equal rows of a count are
+    completed one by one. Unless ``quiet``, warns where it is not stated what the weights are.
+    """
+    table = table.counted(quiet=quiet)
+    if table.holes is None:
+        return table, labels, None
+    table, rows = one_by_one(table)
+    labels = None if labels is None else labels[rows]
+    if table.holes is None:  # they were in rows without a weight
+        return table, labels, None
+    imputation = how.complete(table, labels, run)
+    return imputation.table, imputation.groups, imputation
 
 
 @dataclass
 class Rounds:
     """The rounds of stochastic EM, and what became of them."""
 
-    model: Method  # estimates the networks; its penalty is chosen again in every third round
     run: Run
     deadline: float  # of the clock `time.monotonic`
     networks: list[Network] = field(default_factory=list)  # of each round
     changes: list[float] = field(default_factory=list)  # by which each differs from the one before
     settled: int = -1  # round in which the movement had become noise; -1 if it has not
-    kept: Method | None = None  # the model at the penalty that it chose last
+    kept: Selector | None = None  # the penalties that the model chose last; they are chosen again every third round
     warm_start: WarmStart | None = None  # the networks of an earlier round
 
     def draw(self, stack: Stack, how: ImputationSettings) -> Network:
@@ -300,8 +306,8 @@ class Rounds:
         observed = category_counts(stack.take(range(stack.n_copies))[0]) > 0.0
         while len(self.networks) < how.max_rounds:
             number, n_few = len(self.networks), min(COPIES_PER_ROUND, stack.n_copies)
-            few, _, groups = stack.take([(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(n_few)])
-            network = self._estimate(few, groups, choose=number == 0 or number % LOOK_BACK == 2)
+            few, _, _ = stack.take([(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(n_few)])
+            network = self._estimate(few, choose=number == 0 or number % LOOK_BACK == 2)
             self._note(network)
             if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
                 break
@@ -319,21 +325,17 @@ class Rounds:
             moved = distance(network, self.networks[-1 - LOOK_BACK])
             self.settled = number if moved <= NOISE * self.changes[-1] else -1
 
-    def _estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
-        """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""
-        model, run = self.model if choose or self.kept is None else self.kept, self.run
-        if model.selector.keeps_time and math.isfinite(self.deadline):
-            run = run.replace(max_time=max(self.deadline - time.monotonic(), _SHORTEST))
-        choice = model.choose(table, groups=groups, run=run, warm_start=self.warm_start)
+    def _estimate(self, table: Table, *, choose: bool) -> Network:
+        """Return the network of a completed table; ``choose``: choose the penalties again."""
+        selector = MODEL if choose or self.kept is None else self.kept
+        paths, counted = PathSettings(tol=LOOSE), table.counted(quiet=True)
+        task = Task(counted, paths, run=self.run, warm_start=self.warm_start, deadline=self.deadline)
+        choice = selector.choose(task)
         if not choice.solution.n_edges:
             self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
             return choice.solution.network
-        if model is self.model:
-            self.warm_start = choice.warm_start
-            try:
-                self.kept = model.at(choice)
-            except DataError:  # it has no penalty that could be kept
-                self.kept = None
+        if selector is MODEL:
+            self.kept, self.warm_start = choice.fixed(), choice.warm_start
         start = self.networks[-1] if self.networks else None
         return nearly_free(table, choice.solution, PRIOR, self.run.n_threads, start).network
 

@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import is_real
+from isinglass.arguments import check_share, is_real
 from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
 from isinglass.missing_record import Missing
-from isinglass.network import Network, fit_of
-from isinglass.results import Path, Solution, solution_of
+from isinglass.network import Network
+from isinglass.network_like import fit_of, solution_of
+from isinglass.results import Path, Solution
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
-from isinglass.select.error_rates import check_rate, edge_tests
-from isinglass.select.folds import one_by_one, repeated
-from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings
+from isinglass.select.error_rates import edge_tests
+from isinglass.select.folds import repeated
+from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
 from isinglass.select.pooling import Pooled, can_pool, pool_until
 from isinglass.select.refit import observed, refit_edges
 from isinglass.select.row_labels import group_numbers, take_column
@@ -82,7 +83,7 @@ class Method(PathSettings):
     def __post_init__(self) -> None:
         PathSettings.__post_init__(self)
         if self.fdr is not None:
-            check_rate(self.fdr)
+            check_share("fdr", self.fdr)
         if not isinstance(self.selector, Selector):
             names = ", ".join(made.__name__ for made in SELECTORS.values())
             raise ArgumentError("selector", f"must be an instance of {names}", self.selector)
@@ -122,21 +123,23 @@ class Method(PathSettings):
                 if self.standard_errors and can_pool(imputation, solution):
                     pooled = pool_until(deadline, imputation, solution, n_threads=run.n_threads)
                     if pooled is None:
-                        choice = replace(choice, left_out=_joined(choice.left_out, "standard errors"))
+                        choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
                 missing = _with_information(imputation.record, pooled)
-            refits = self._refit(completed, solution, pooled) if self.selector.keeps_errors else None
+            refits = self._refit(completed, solution, pooled, run) if self.selector.keeps_errors else None
         warn_determined(solution.network)
-        edge_q = None if self.fdr is None else edge_tests(completed).q_of(solution.edge_index)
+        edge_q = None
+        if self.fdr is not None:
+            edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(solution.edge_index)
         fit = Fit.of(self, choice, completed)
         return replace(fit, missing=missing, imputation=imputation, refits=refits, edge_q=edge_q)
 
-    def _refit(self, table: AnyTable, solution: Solution, pooled: Pooled | None) -> Refits:
+    def _refit(self, table: AnyTable, solution: Solution, pooled: Pooled | None, run: Run) -> Refits:
         """Return estimates without penalty, with standard errors if they are asked for."""
         values = errors = unknown = np.full(len(solution.network.pairs), np.nan)
         if pooled is not None:
             values, errors = (array[solution.network.n_features :] for array in (pooled.values, pooled.errors))
         elif self.standard_errors:
-            values, errors = refit_edges(table, solution)
+            values, errors = refit_edges(table, solution, run.n_threads)
             if table.drawn is not None:  # errors that take imputed cells for observed ones are too small
                 errors = unknown
         (edges, others), (edge_errors, other_errors) = (
@@ -145,39 +148,22 @@ class Method(PathSettings):
         return Refits(edges=edges, edge_errors=edge_errors, covariates=others, covariate_errors=other_errors)
 
     @one_blas_thread
-    def complete(
-        self, table: AnyTable, labels: AnyArray | None = None, run: Run = Run(), *, quiet: bool = True
-    ) -> tuple[AnyTable, AnyArray | None, Imputation | None]:
-        """Return the table that a network is chosen for, the labels of its rows, and how missing cells were imputed.
-
-        Its weights sum to the number of rows, with sampling weights to the effective one; equal rows of a count are
-        completed one by one. Unless ``quiet``, warns where it is not stated what the weights are.
-        """
-        table = table.counted(quiet=quiet)
-        if table.holes is None:
-            return table, labels, None
-        table, rows = one_by_one(table)
-        labels = None if labels is None else labels[rows]
-        if table.holes is None:  # they were in rows without a weight
-            return table, labels, None
-        imputation = self.imputation.complete(table, labels, run)
-        return imputation.table, imputation.groups, imputation
-
-    @one_blas_thread
     def _choose(
         self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
     ) -> tuple[Choice, AnyTable, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
         if run.max_time is not None and not self.selector.keeps_time:
             raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
+        if not self.selector.keeps_tasks:
+            run.refuse_checkpoint()
         deadline = run.deadline()
         labels = group_numbers(groups, table)
         half = run if run.max_time is None else run.replace(max_time=run.max_time / 2)  # the rest is for the choice
-        table, labels, imputation = self.complete(table, labels, half, quiet=not self.selector.counts_rows)
+        table, labels, imputation = complete_table(table, labels, self.imputation, half, quiet=self.selector.is_given)
         name_constant(table)
         choice = self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline))
         if imputation is not None and imputation.is_cut:
-            choice = replace(choice, left_out=_joined(ROUNDS, choice.left_out))
+            choice = replace(choice, left_out=(ROUNDS, *choice.left_out))
         return choice, table, imputation
 
     def at(self, found: Choice, scale: float = 1.0) -> Self:
@@ -194,10 +180,6 @@ class Method(PathSettings):
     def words(self) -> str:
         """What chooses the penalty, in words."""
         return self.selector.words
-
-
-def _joined(*left_out: str) -> str:
-    return " and ".join(filter(None, left_out))
 
 
 def _with_information(missing: Missing | None, pooled: Pooled | None) -> Missing | None:

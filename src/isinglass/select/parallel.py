@@ -23,7 +23,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from isinglass import _core
-from isinglass.arrays import Arrays
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -69,6 +68,7 @@ def run_tasks(
     depend on. ``n_threads``: run them in so many threads of this process, and not as ``run.n_jobs`` says.
     """
     store = None if run.checkpoint is None else Checkpoint(run.checkpoint, fingerprint or {})
+    n_threads = 1 if n_threads is None and _is_serial(run.n_jobs) else n_threads
     results: list[Any] = [store.get(f"{name}/{k}") if store else None for k in range(len(arguments))]
     missing = [k for k, result in enumerate(results) if result is None]
     with progress_line(description, len(arguments), run.progress) as line:
@@ -76,7 +76,7 @@ def run_tasks(
         for k, result in _run_missing(function, arguments, missing, run.n_jobs, n_threads):
             results[k] = result
             if store is not None:
-                results[k] = _as_arrays(result)
+                results[k] = {name: np.asarray(value) for name, value in results[k].items()}
                 store.put(f"{name}/{k}", results[k])
             line.update(advance=1)
     return results
@@ -242,9 +242,6 @@ def _start(
 def _submit(
     function: Callable[..., object], arguments: Mapping[int, tuple[object, ...]], n_jobs: int | None
 ) -> Generator[_Outcome]:
-    if _is_serial(n_jobs):
-        yield from (_attempt(k, suppressed(), function, *task) for k, task in arguments.items())
-        return
     import joblib  # 50 ms, as long as many a small fit
 
     settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
@@ -275,17 +272,6 @@ def _submit(
             with warnings.catch_warnings():  # joblib warns of tasks that were started and are no longer wanted
                 warnings.simplefilter("ignore", UserWarning)
                 outcomes.close()
-
-
-def _as_arrays(result: object) -> Arrays:
-    """Return the arrays of a result, as a checkpoint would give them back."""
-    if not isinstance(result, Mapping):
-        raise TypeError(f"A task must return a mapping of names to arrays; got {type(result).__name__}.")
-    arrays = {name: np.asarray(value) for name, value in result.items()}
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise TypeError(f"A task must return arrays of numbers or text; got objects for {name!r}.")
-    return arrays
 
 
 def failed(solution: Solution) -> bool:

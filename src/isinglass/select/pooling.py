@@ -16,7 +16,8 @@ from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.machine.threads import one_blas_thread, thread_count
 from isinglass.network import Network
-from isinglass.results import Solution, solution_of
+from isinglass.network_like import solution_of
+from isinglass.results import Solution
 from isinglass.select.imputation import PRIOR, Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free

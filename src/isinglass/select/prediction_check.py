@@ -22,9 +22,8 @@ from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.parallel import kernel_threads, run_tasks
-from isinglass.select.scoring import EdgePrice, judged_by_order, path_scores, prediction_scores, row_scores
-from isinglass.select.stage_penalties import solve_stage
-from isinglass.select.stage_search import Stage, second_stage
+from isinglass.select.scoring import EdgePrice, judged_by_order, prediction_scores, row_scores
+from isinglass.select.stage_search import Stage, second_stage, solve_stage
 from isinglass.select.task import Task
 from isinglass.selection_records import Reason
 
@@ -48,8 +47,6 @@ FEWEST_CELLS = 300_000
 """Cells of a table below which starting worker processes costs more than it saves."""
 NetworksByExponent = Mapping[float, Sequence[Solution]]
 """Networks of the whole table, by the exponent of the penalty weights of their stage."""
-RowScores = tuple[FloatArray, ...]
-"""Scores of held-out rows, of independent columns and of the reference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +58,7 @@ class Verdict:
     index: int  # in its stage
     reason: Reason
     is_solved: bool  # to the tolerance of the task, and not only compared
-    left_out: str = ""  # what there was no time for, in words
+    left_out: tuple[str, ...] = ()  # what there was no time for, in words
     n_folds: int = 0
 
 
@@ -120,11 +117,8 @@ class PredictionCheck:
 
     def _verdict(self, number: int, index: int, reason: Reason) -> Verdict:
         """Return a verdict with what is known of its networks."""
-        left_out = ""
-        if self.is_cut:
-            left_out = "the check by prediction"
-            if self.scores:
-                left_out = f"networks that {left_out} would have looked at"
+        check = "the check by prediction"
+        left_out = (f"networks that {check} would have looked at" if self.scores else check,) if self.is_cut else ()
         is_solved = index == self.stages[number].index
         return Verdict(self.stages, number, index, reason, is_solved, left_out, len(self.scores))
 
@@ -264,7 +258,6 @@ class FoldScores:
     first: Solution  # stage 1
     reference: Solution  # stage 2 with full weights
     independent: Solution  # no edges
-    rows: RowScores | None  # of a table that is whole
     sums: GainSums
 
 
@@ -280,7 +273,7 @@ def score_folds(
 
     ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
     """
-    run, table = task.run.replace(checkpoint=None), task.table
+    run, table = task.run, task.table
     n_threads = _fold_threads(task, len(folds))
     if math.prod(table.shape) < FEWEST_CELLS:
         run = run.replace(n_jobs=1)
@@ -329,40 +322,20 @@ def _score_stages(
             fitted |= {(exponent, whole.alpha): part for whole, part in zip(missing, fits, strict=True)}
     scored = [fitted[exponent, solution.alpha] for exponent, solutions in networks.items() for solution in solutions]
     independent = earlier.independent if earlier else _without_edges(training)
-    possible, rows = which_occur(task.table), earlier.rows if earlier else None
-    if rows is None and held.table.is_whole:
-        rows = held.table.sum_rows(_score_rows, [independent, reweighted], possible)
-    sums = held.table.sum_rows(_sum_gains, independent, reweighted, scored, possible, rows)
-    return FoldScores(lasso, reweighted, independent, rows, GainSums(*sums))
-
-
-def _score_rows(
-    table: Bytes, weight: FloatArray | None, networks: Sequence[Solution], possible: Mask | None
-) -> tuple[FloatArray, ...]:
-    """Return the score of every row, by each of some networks."""
-    unit = np.ones(len(table)) if weight is None else weight
-    if judged_by_order(networks[0].network.variables).any():
-        return tuple(prediction_scores(table, network, unit, possible) for network in networks)
-    return tuple(row_scores(table, network, possible=possible) for network in networks)
+    sums = held.table.sum_rows(_sum_gains, [independent, reweighted, *scored], which_occur(task.table))
+    return FoldScores(lasso, reweighted, independent, GainSums(*sums))
 
 
 def _sum_gains(
-    table: Bytes,
-    weight: FloatArray | None,
-    independent: Solution,
-    reference: Solution,
-    networks: Sequence[Solution],
-    possible: Mask | None,
-    rows: RowScores | None,
+    table: Bytes, weight: FloatArray | None, networks: Sequence[Solution], possible: Mask | None
 ) -> tuple[float, float, FloatArray, FloatArray]:
-    """Return the `GainSums` over some rows; ``rows``: their scores by the first two networks, if these are known."""
+    """Return the `GainSums` over some rows; the first two networks are independent columns and the reference."""
     unit = np.ones(len(table)) if weight is None else weight
-    alone, lead = rows or _score_rows(table, weight, [independent, reference], possible)
-    if judged_by_order(independent.network.variables).any():
-        gains = np.array(_score_rows(table, weight, networks, possible))
+    if judged_by_order(networks[0].network.variables).any():
+        scores = np.array([prediction_scores(table, network, unit, possible) for network in networks])
     else:
-        gains = path_scores(table, networks, possible)
-    lead, gains = lead - alone, gains - alone
+        scores = np.array([row_scores(table, network, possible=possible) for network in networks])
+    lead, *gains = scores[1:] - scores[0]
     squares = np.array([unit @ (gain - lead) ** 2 for gain in gains])
     return float(unit @ lead), float(unit @ lead**2), np.array([unit @ gain for gain in gains]), squares
 

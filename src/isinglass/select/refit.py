@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_level, check_positive
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import AnyTable, TableLike, as_table, which_vary
+from isinglass.data import AnyTable, TableLike, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -24,9 +24,10 @@ from isinglass.errors import (
 )
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
-from isinglass.network import HasFittedNetwork, HasNetwork, Network, as_cells, fit_of
+from isinglass.network import Network
+from isinglass.network_like import HasFittedNetwork, HasNetwork, read_for, solution_of
 from isinglass.pairs import pair_keys, values_at
-from isinglass.results import Solution, solution_of
+from isinglass.results import Solution
 from isinglass.select.derivatives import Support, pair_units
 from isinglass.select.sandwich import newton, sandwich_errors
 from isinglass.select.task import penalty_on
@@ -139,15 +140,10 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    fit, found = fit_of(solution), solution_of(solution)
+    found = solution_of(solution)
     if found is None:
         raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
-    if fit is None:
-        variables = found.network.variables
-        read = as_table(as_cells(X, variables), sample_weight, variables=variables)
-    else:
-        read = fit.read(X, sample_weight=sample_weight)
-    solution, table = found, observed(read, "Standard errors").counted()
+    solution, table = found, observed(read_for(solution, X, sample_weight), "Standard errors").counted()
     check_width(table.shape[1], solution.network.variables)
     tol = check_positive("tol", tol)
     support = _support(table, solution)
@@ -221,7 +217,7 @@ def observed(table: AnyTable, what: str) -> AnyTable:
     return table
 
 
-def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:
+def refit_edges(table: AnyTable, solution: Solution, n_threads: int | None = None) -> tuple[FloatArray, FloatArray]:
     """Return the unpenalized estimate of every edge and its standard error; NaN where the estimate is infinite.
 
     Those of pairs with covariates follow those of the edges. Nothing is refused: the estimate is nearly free, so that
@@ -230,7 +226,7 @@ def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatA
     """
     if not len(solution.network.pairs):
         return np.empty(0), np.empty(0)
-    values, errors = free_estimate(table, solution)
+    values, errors = free_estimate(table, solution, n_threads)
     return values[solution.network.n_features :], errors[solution.network.n_features :]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.values import is_missing
-from isinglass.errors import ArgumentError, DataError, called_row, listed, setting
+from isinglass.errors import ArgumentError, DataError, DataWarning, called_row, listed, plural, setting, warn
 
 
 def group_numbers(groups: ArrayLike | None, table: AnyTable) -> NDArray[np.integer] | None:
@@ -27,7 +28,7 @@ def group_numbers(groups: ArrayLike | None, table: AnyTable) -> NDArray[np.integ
         raise DataError("groups cannot be given for a table in parts. Read the table into memory.")
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.shape == (len(table),):
         return groups  # none missing, and no two alike
-    labels = label_rows("groups", groups, table.whole())
+    labels = _label_rows("groups", groups, table.whole(), "Leave these rows out, with their labels.")
     return number_labels(labels, sorted(set(labels), key=by_value))
 
 
@@ -43,8 +44,38 @@ def take_column(X: TableLike, labels: ArrayLike | str | None, argument: str) -> 
     return frame.drop(labels).to_native(), frame[labels].to_list()
 
 
-def label_rows(argument: str, labels: object, table: Table) -> AnyArray:
-    """Return one label per row of the table as text, none missing; labels of dropped rows are left out."""
+def labeled_rows(table: Table, labels: Mapping[str, object]) -> tuple[Table, list[AnyArray]]:
+    """Return the rows that have all labels, given by argument, and these as text.
+
+    Where missing cells are imputed or their rows dropped, rows without a label are left out, and elsewhere refused.
+    """
+    entries = [_entries(argument, each, table) for argument, each in labels.items()]
+    kept = np.flatnonzero(np.all([each != None for each in entries], axis=0))  # noqa: E711 - of each entry
+    n_gone = len(table) - len(kept)
+    if len(kept) and n_gone and table.coding.missing in ("drop", "impute"):
+        where = " or ".join(setting(argument) for argument in labels)
+        warn(DataWarning(f"left out {n_gone} of {plural(len(table), 'row')} without an entry for {where}."))
+        n_unlabeled, n_dropped = table.n_unlabeled + n_gone, table.n_dropped + n_gone
+        return replace(table[kept], n_unlabeled=n_unlabeled, n_dropped=n_dropped), [each[kept] for each in entries]
+    remedy = f"Choose {setting('missing', 'impute')} or {setting('missing', 'drop')} to leave these rows out."
+    return table, [_label_rows(argument, each, table, remedy) for argument, each in labels.items()]
+
+
+def _label_rows(argument: str, labels: object, table: Table, remedy: str) -> AnyArray:
+    """Return one label per row of the table as text, none missing; ``remedy`` is advice where one is."""
+    entries = _entries(argument, labels, table)
+    blank = np.flatnonzero(entries == None)  # noqa: E711 - of each entry
+    if len(blank):
+        rows = listed([called_row(row) for row in (blank if table.rows is None else table.rows[blank]).tolist()])
+        raise DataError(
+            f"{setting(argument)} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
+            f"({rows}). {remedy}"
+        )
+    return entries
+
+
+def _entries(argument: str, labels: object, table: Table) -> AnyArray:
+    """Return one label per row of the table as text, None where it is missing; labels of dropped rows are left out."""
     entries = list(labels) if hasattr(labels, "__iter__") and not isinstance(labels, str | bytes) else None
     if entries is not None and any(isinstance(entry, list | tuple | np.ndarray) for entry in entries):
         raise DataError(f"{argument} must have one entry per row ({len(table)}), not several.")
@@ -59,20 +90,13 @@ def label_rows(argument: str, labels: object, table: Table) -> AnyArray:
         got = repr(labels) if entries is None else f"{len(entries)} entries"
         raise DataError(f"{argument} must have one entry per row ({len(table)}); got {got}.")
     is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
-    blank = np.flatnonzero(is_blank)
-    if len(blank):
-        rows = listed([called_row(row) for row in (blank if table.rows is None else table.rows[blank]).tolist()])
-        remedy = f"Leave these rows out, with {setting('missing', 'drop', python='their labels')}."
-        raise DataError(
-            f"{setting(argument)} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
-            f"({rows}). {remedy}"
-        )
-    text = {label: _text(label) for label in entries}
+    text = {label: _text(label) for label, blank in zip(entries, is_blank, strict=True) if not blank}
     uses = Counter(text.values())
     if len(uses) < len(text):
         alike = [repr(label) for label in text if uses[text[label]] > 1]
-        raise DataError(f"{argument} has labels that are the same as text: {listed(alike)}. Rename one of them.")
-    return np.array([text[label] for label in entries], dtype=object)
+        raise DataError(f"{setting(argument)} must not have labels that read alike; got {listed(alike)}. Rename one.")
+    words = [None if blank else text[label] for label, blank in zip(entries, is_blank, strict=True)]
+    return np.array(words, dtype=object)
 
 
 def number_labels(labels: AnyArray, names: Sequence[str]) -> NDArray[np.intp]:

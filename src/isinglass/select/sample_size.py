@@ -12,7 +12,8 @@ from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_see
 from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.select.method import AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.settings import Run

@@ -6,23 +6,21 @@ pseudo-likelihood every parameter counts twice, because a pair is seen from both
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_gamma
+from isinglass.arguments import check_not_negative
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.conditionals import CELLS_AT_ONCE, blocks_of_rows, category_logits, cell_scores, neighbor_sums
+from isinglass.conditionals import blocks_of_rows, log_scores, neighbor_sums
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_occur, which_vary
 from isinglass.data.counts import dimensions_of
 from isinglass.errors import GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 from isinglass.variables import Variables
 
-MOST_DENSE_COLUMNS = 100
-"""Columns up to which several networks are dense matrices one after the other."""
 AIC = 2.0
 """Price of a parameter in the AIC, for each end that a pair is seen from. Without a true edge, twice the gain in log
 pseudo-likelihood is twice a chi-square with as many degrees of freedom as the pair has parameters."""
@@ -42,37 +40,7 @@ def row_scores(
     network, codes = solution.network, np.asarray(table)
     scores = np.empty(len(codes))
     for rows in blocks_of_rows(len(codes), len(network.fields)):
-        scores[rows] = network.cell_scores(codes[rows], possible)[columns].sum(axis=0)
-    return scores
-
-
-def path_scores(table: Table | Bytes, solutions: Sequence[Solution], possible: Mask | None = None) -> FloatArray:
-    """Return `row_scores` of several networks of one table, a row for each.
-
-    All networks at once where columns have categories: for small tables NumPy's overhead per call dominates.
-    """
-    networks = [solution.network for solution in solutions]
-    variables = networks[0].variables if networks else None
-    if (
-        variables is None
-        or variables.is_binary
-        or not variables.has_scores.all()
-        or variables.n_features > MOST_DENSE_COLUMNS
-    ):
-        return np.array([row_scores(table, solution, possible=possible) for solution in solutions])
-    codes, p = np.asarray(table), variables.n_features
-    seen = variables.flat(codes)
-    placed, scores = variables.place(seen), np.empty((len(networks), len(codes)))
-    step = max(CELLS_AT_ONCE // max(len(variables.column) * len(codes), p * p), 1)
-    for first in range(0, len(networks), step):
-        part = networks[first : first + step]
-        couplings = np.zeros((len(part), p, p))
-        for matrix, network in zip(couplings, part, strict=True):
-            s, t = network.pairs.T
-            matrix[s, t] = matrix[t, s] = network.pair_values
-        fields = np.array([network.category_fields for network in part])
-        logits = category_logits(variables, fields, couplings @ placed)
-        scores[first : first + step] = cell_scores(variables, logits, seen, possible).sum(axis=1)
+        scores[rows] = log_scores(network, codes[rows], possible)[columns].sum(axis=0)
     return scores
 
 
@@ -201,7 +169,7 @@ def edge_price(table: AnyTable, gamma: float, n_ends: int = 2) -> EdgePrice:
 
     p is the number of variables that vary, N the sum of the weights.
     """
-    check_gamma(gamma)
+    check_not_negative("gamma", gamma)
     n_varying = int(np.count_nonzero(which_vary(table) & table.variables.is_modeled))
     per_edge = float(2.0 * n_ends * gamma * np.log(max(n_varying - 1, 1)))
     return EdgePrice.at(table, n_ends * float(np.log(table.total_weight)), per_edge)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from isinglass.arguments import Options, is_real
+from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
-from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings, option, settings
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.solve.nodewise import Regressions
+from isinglass.text_tables import join_words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +27,7 @@ class Choice(Frozen):
     index: int = 0  #: its number on the path
     evidence: Evidence | None = None  #: the curve that the penalty was read from
     stability: Stability | None = None  #: how far subsamples agreed
-    left_out: str = ""  #: what there was no time for, in words
+    left_out: tuple[str, ...] = ()  #: what there was no time for, in words
 
     @property
     def solution(self) -> Solution:
@@ -51,7 +51,7 @@ class Choice(Frozen):
             evidence=self.evidence,
             stability=self.stability,
             stages=self.two_stage_record,
-            left_out=self.left_out,
+            left_out=join_words(self.left_out),
         )
 
     @property
@@ -64,11 +64,6 @@ class Choice(Frozen):
         per_node = self.solution.alphas_per_node
         if per_node is not None:
             return FixedPerNode(tuple((scale * np.asarray(per_node)).tolist()))
-        if not math.isfinite(self.alpha):
-            raise DataError(
-                "the method has no penalty that could be kept for all pairs. Pass the penalty as a number; bootstrap "
-                "and compare_groups can choose it again (reselect=True)."
-            )
         return Fixed(scale * float(self.alpha))
 
     @property
@@ -89,9 +84,9 @@ class Selector(Settings):
     """Base class of the selectors: a record of settings, with a method that chooses the penalty of a task."""
 
     name: ClassVar[str]  # what files and the command line call it
-    counts_rows: ClassVar[bool] = True  # whether the number of rows matters to it, and not only ratios of weights
-    is_given: ClassVar[bool] = False  # whether there is nothing to choose
+    is_given: ClassVar[bool] = False  # whether there is nothing to choose, so that only ratios of row weights matter
     keeps_time: ClassVar[bool] = False  # whether it returns the best network so far when the time is spent
+    keeps_tasks: ClassVar[bool] = False  # whether a checkpoint keeps what it has finished
     keeps_errors: ClassVar[bool] = False  # whether its couplings are hardly shrunken and have standard errors
 
     @property
@@ -107,7 +102,7 @@ class Selector(Settings):
 class Given(Selector):
     """Base class of the selectors that have nothing to choose."""
 
-    counts_rows, is_given = False, True
+    is_given = True
 
     @property
     def words(self) -> str:
@@ -134,9 +129,7 @@ class Fixed(Given):
     alpha: float = option(default=0.05, help="The penalty of all pairs.")
 
     def __post_init__(self) -> None:
-        if not is_real(self.alpha) or not (np.isfinite(self.alpha) and self.alpha >= 0):
-            raise ArgumentError("alpha", "must be a finite number that is not negative", self.alpha)
-        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "alpha", check_not_negative("alpha", self.alpha))
 
     def choose(self, task: Task) -> Choice:
         """Return the network at this penalty."""
@@ -178,6 +171,10 @@ class PerNode(Selector):
     alpha_min_ratio: float | None = option(
         default=None, help="Last alpha over first alpha; by default 0.0001, or 0.01 with fewer rows than predictors."
     )
+
+    def __post_init__(self) -> None:
+        check_count("alphas", self.alphas)
+        check_not_negative("gamma", self.gamma)
 
     @property
     def words(self) -> str:

@@ -175,6 +175,11 @@ class Run(Settings):
         if self.max_time is not None:
             raise ArgumentError("max_time", "must be None where many networks are estimated", self.max_time)
 
+    def refuse_checkpoint(self) -> None:
+        """Refuse a checkpoint where nothing is resumed."""
+        if self.checkpoint is not None:
+            raise ArgumentError("checkpoint", "must be None where nothing can be resumed", str(self.checkpoint))
+
     def require_seed(self, random_state: object) -> None:
         """Refuse a checkpoint of draws that the next run does not repeat."""
         if self.checkpoint is not None and random_state is None:

@@ -76,6 +76,7 @@ class StARS(Selector):
     """
 
     name = "stars"
+    keeps_tasks = True
     alphas: Alphas = option(
         default=30,
         help="Number of log-spaced penalties from the largest alpha_max of table and subsamples down, or an explicit "

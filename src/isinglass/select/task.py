@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import Options
+from isinglass.arguments import Options, check_word
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, TableLike, as_table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
@@ -23,6 +23,7 @@ from isinglass.select.settings import Alphas, Run, Settings, option, settings
 from isinglass.solve.exact_path import exact_alpha_max, exact_path
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
+from isinglass.solve.regressions import RULES
 
 # The path of every estimator, and the largest alpha of its grid.
 ESTIMATORS: dict[str, tuple[Callable[..., Path], Callable[..., float]]] = {
@@ -63,8 +64,8 @@ class PathSettings(Settings):
     )
 
     def __post_init__(self) -> None:
-        if self.estimator not in ESTIMATORS:
-            raise ArgumentError("estimator", f"must be one of {', '.join(ESTIMATORS)}", self.estimator)
+        check_word("estimator", self.estimator, ESTIMATORS)
+        check_word("rule", self.rule, RULES)
         if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
             object.__setattr__(self, "penalty_weights", np.asarray(self.penalty_weights))
 

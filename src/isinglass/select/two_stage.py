@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isinglass.arguments import RandomSource, as_generator, check_count, is_real
+from isinglass.arguments import RandomSource, as_generator, check_count, check_not_negative, is_real
 from isinglass.data import PartedTable
 from isinglass.data.parts.parted_table import Fold
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
@@ -23,8 +23,7 @@ from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, Given, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
-from isinglass.select.stage_penalties import solve_stage
-from isinglass.select.stage_search import Stage, alphas_below, first_stage, second_stage
+from isinglass.select.stage_search import Stage, alphas_below, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 
@@ -132,6 +131,7 @@ class TwoStage(Selector):
     def __post_init__(self) -> None:
         if self.keep is not None and not (is_real(self.keep) and 0 <= self.keep <= 1):
             raise ArgumentError("keep", "must be from 0 to 1", self.keep)
+        check_not_negative("gamma", self.gamma)
         check_count("n_folds", self.n_folds, least=2)
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
 
@@ -172,14 +172,14 @@ class TwoStage(Selector):
         folds = self._split(task) if keep > 0 else []
         first = first_stage(task).search(self.alphas)
         if task.is_late:
-            left_out = f"{alphas_below(first, 1)}, stage 2 and the check by prediction"
+            left_out = alphas_below(first, 1), "stage 2", "the check by prediction"
             return Verdict((first,), 0, first.index, "time", is_solved=True, left_out=left_out)
         if not first.solution.n_edges:
             return Verdict((first,), 0, first.index, "empty", is_solved=True)
         second = second_stage(task, first.solution, FULL, price).search()
         if task.is_late:
             number, index = (1, second.index) if second.solution.n_edges else (0, first.index)
-            left_out = f"{alphas_below(second, 2)}, the check by prediction"
+            left_out = alphas_below(second, 2), "the check by prediction"
             return Verdict((first, second), number, index, "time", is_solved=True, left_out=left_out)
         if not folds:
             return Verdict((first, second), 1, second.index, "ebic", is_solved=True)
@@ -203,7 +203,7 @@ class TwoStage(Selector):
             alphas=stage.path.alphas,
             values=ebic,
             choice=index,
-            settings={"gamma": float(self.gamma), "relaxed": False, "reason": verdict.reason},
+            settings={"gamma": float(self.gamma), "reason": verdict.reason},
         )
         if verdict.reason == "time" and not stage.path[index].n_edges:
             lost = "the time was spent before a network with edges was found, and this one is empty"
@@ -302,7 +302,7 @@ def follow(task: Task, price: EdgePrice, expected: Expected, alphas: Alphas) -> 
         search = second_stage(task, first.solution, expected.exponent, price)
         stages = first, search.search(sample=expected.own)
     number, stage = len(stages) - 1, stages[-1]
-    left_out = alphas_below(stage, len(stages)) if task.is_late else ""
+    left_out = (alphas_below(stage, len(stages)),) if task.is_late else ()
     if expected.reason == "ebic":
         return Verdict(stages, number, stage.index, "time" if left_out else "ebic", True, left_out)
     ratio = expected.solution.alpha / expected.own.alpha if expected.own.alpha else 1.0

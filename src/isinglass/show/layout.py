@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
-from isinglass.arguments import RandomSource, as_generator, check_count
+from isinglass.arguments import RandomSource, as_generator, as_numbers, check_count
 from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, DataError
-from isinglass.network import NetworkLike, as_network
+from isinglass.errors import DataError
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import check_pairs, symmetric_matrix
 
 __all__ = ["force_layout", "shared_layout"]
@@ -80,7 +80,8 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
     An edge attracts by the sum of |θ_st|^1.5 over the networks that have it. ``networks`` are Networks, Solutions,
     fitted estimators or matrices.
     """
-    read = [as_network(network).without_covariates() for network in networks]
+    listed = networks if isinstance(networks, Iterable) else ()
+    read = [as_network(network).without_covariates() for network in listed]
     if not read or any(one.names != read[0].names for one in read):
         raise DataError("networks must be one or more networks with the same nodes in the same order; got others.")
     pairs = np.concatenate([one.edge_index for one in read])
@@ -91,11 +92,7 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
 def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | None) -> sp.csr_array:
     """Return the symmetric matrix of positive weights to the power of CONTRAST, with mean 1."""
     edges = check_pairs(edge_index, n_nodes)
-    weights = np.ones(len(edges)) if edge_weights is None else np.asarray(edge_weights, dtype=np.float64)
-    if weights.shape != (len(edges),):
-        raise DataError(f"edge_weights must have one value per edge ({len(edges)}); got shape {weights.shape}.")
-    if not np.isfinite(weights).all():
-        raise ArgumentError("edge_weights", "must be finite", float(weights[~np.isfinite(weights)][0]))
+    weights = np.ones(len(edges)) if edge_weights is None else as_numbers("edge_weights", edge_weights, (len(edges),))
     s, t = edges.astype(np.int64).T
     attracts = (weights > 0) & (s != t)
     s, t, weights = s[attracts], t[attracts], weights[attracts]
@@ -115,7 +112,7 @@ def _lay_out(graph: sp.csr_array, rng: Generator, n_iter: int) -> FloatArray:
     width, height = np.ptp(xy, axis=0)
     # A drawing that is nearly a line counts as a fifth as high as wide.
     xy = xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5)))
-    xy = move_apart(xy, np.full(n_nodes, CLEARANCE / 2))
+    xy = separate_circles(xy, np.full(n_nodes, CLEARANCE / 2))
     return np.asarray(xy - xy.min(axis=0))
 
 
@@ -204,7 +201,9 @@ def _turn_wide(xy: FloatArray) -> FloatArray:
     return np.asarray(xy @ axes[:, ::-1])
 
 
-def move_apart(points: FloatArray, radii: FloatArray, air: float = 0.0, frame: FloatArray | None = None) -> FloatArray:
+def separate_circles(
+    points: FloatArray, radii: FloatArray, air: float = 0.0, frame: FloatArray | None = None
+) -> FloatArray:
     """Return the points moved so that circles around them are at least ``air`` apart.
 
     With a frame, given by two corners, the circles lie in it, if need be over each other.

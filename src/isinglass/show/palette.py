@@ -1,16 +1,18 @@
 """Color-blind-safe colors (Okabe and Ito 2008) for files, figures and pages.
 
-Blue and vermillion are for the sign of an edge, purple for edges between groups, gray for edges without a sign; the
-colors of groups begin with the others.
+Blue and vermillion are for the sign of an edge, gray for edges without a sign, purple for edges between groups (in
+figures only); the colors of groups begin with the others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from isinglass.errors import DataError
+from isinglass.arrays import plain_value
+from isinglass.errors import ArgumentError, DataError, listed
+from isinglass.names import NodeValues, by_node
 
 GroupColors: TypeAlias = Mapping[Any, object]  # Any: a group may be any value; keys of mappings are invariant
 
@@ -49,11 +51,33 @@ def channels(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def color_groups(groups: Iterable[object], chosen: GroupColors | None = None) -> dict[object, str]:
-    """Return a color for every group, in the order in which the groups first occur."""
-    given = {group: read_color(color) for group, color in (chosen or {}).items()}
-    found = dict.fromkeys(groups)
-    free = [color for color in GROUPS if color not in given.values()] or list(GROUPS)
+def read_groups(
+    groups: NodeValues | None, chosen: GroupColors | None, names: Sequence[str]
+) -> tuple[list[Hashable], dict[Hashable, str]]:
+    """Return the group of every node, None for none, and the color of every group, in the order of first occurrence."""
+    if groups is None:
+        if chosen is not None:
+            raise DataError("group_colors must come with groups, one per node; got None.")
+        return [None] * len(names), {None: NEUTRAL}
+    members = [plain_value(group) for group in by_node(groups, names, "groups")]
+    for group in members:
+        if not isinstance(group, Hashable):
+            raise ArgumentError("groups", "must be texts or numbers", group)
+    if not isinstance(chosen, Mapping | None):
+        raise ArgumentError("group_colors", "must be a mapping of groups to colors", chosen)
+    found, colored = dict.fromkeys(members), {group: read_color(color) for group, color in (chosen or {}).items()}
+    by_text = {_text(group): color for group, color in colored.items()}
+    given = {group: color for group in found if (color := colored.get(group) or by_text.get(_text(group)))}
     others = [group for group in found if group is not None and group not in given]
-    colors = {group: free[k % len(free)] for k, group in enumerate(others)} | given
-    return {group: colors.get(group, NEUTRAL) for group in found}
+    unknown = [group for group in colored if _text(group) not in set(map(_text, found))]
+    if unknown and others:  # misspelled; otherwise the colors are for other networks, too
+        known = listed(list(map(repr, found)))
+        raise ArgumentError("group_colors", f"must be colors of groups that occur ({known})", unknown[0])
+    free = [color for color in GROUPS if color not in given.values()] or list(GROUPS)
+    colors = {None: NEUTRAL} | {group: free[k % len(free)] for k, group in enumerate(others)} | given
+    return members, {group: colors[group] for group in found}
+
+
+def _text(group: Hashable) -> str:
+    """Return how a group is written: a column of whole numbers with a hole has 1.0 in place of 1."""
+    return str(group).removesuffix(".0")

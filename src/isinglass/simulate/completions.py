@@ -82,7 +82,7 @@ def among(possible: Mask, network: Network) -> Network:
     variables = network.variables
     fields = np.where(possible, network.category_fields, IMPOSSIBLE)
     fields = (fields - fields[variables.starts][variables.column])[variables.is_later]
-    return Network.trusted(variables, fields, network.pairs, network.pair_values, network.pair_parameters)
+    return Network.trusted(variables, fields, network.pairs, network.pair_parameters)
 
 
 def node_logits(network: Network, nodes: Iterable[int]) -> list[Logits]:

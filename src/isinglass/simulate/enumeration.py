@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, as_generator, is_whole
+from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.conditionals import energies
 from isinglass.data import Table
-from isinglass.errors import ArgumentError, LimitError
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.errors import LimitError
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.solve.exact_likelihood import MAX_NODES, log_sum, log_weights, superset_sums
 
 _STATES_AT_ONCE = 2**14
@@ -78,8 +80,7 @@ def exact_sample(network: NetworkLike, n_samples: int, *, random_state: RandomSo
     >>> bool((rows[:, 0] == rows[:, 1]).all())
     True
     """
-    if not is_whole(n_samples) or n_samples < 1:
-        raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
+    n_rows = check_count("n_samples", n_samples)
     whole = as_network(network)
     whole.variables.require_no_covariates("Sampling")
     two_values = whole.variables.is_binary
@@ -91,10 +92,10 @@ def exact_sample(network: NetworkLike, n_samples: int, *, random_state: RandomSo
     probabilities = state_probabilities(whole) if two_values else _category_weights(whole)
     cumulative = np.cumsum(probabilities)
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
-    draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
+    draws = as_generator(random_state).random(n_rows) * cumulative[-1]
     states = np.searchsorted(cumulative, draws, side="right")
     if not two_values:
-        return whole.table(_states(states, whole))
+        return Table(_states(states, whole), whole.variables)
     return np.asarray((states[:, None] >> np.arange(whole.n_features)) & 1, dtype=np.uint8)
 
 
@@ -102,7 +103,7 @@ def _category_weights(network: Network) -> FloatArray:
     """Return exp(−energy) of all states, the largest of them 1."""
     n_states = _count_states(network)
     parts = [np.arange(first, min(first + _STATES_AT_ONCE, n_states)) for first in range(0, n_states, _STATES_AT_ONCE)]
-    weights = np.concatenate([-network.energy(_states(part, network)) for part in parts])
+    weights = np.concatenate([-energies(network, _states(part, network)) for part in parts])
     return np.asarray(np.exp(weights - weights.max()))
 
 

@@ -17,10 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen
-from isinglass.data import Table
+from isinglass.conditionals import energies
+from isinglass.data import Coding, Table, as_table
+from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine.threads import thread_count
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.simulate.completions import Completions, sampler_of
 from isinglass.solve.exact_likelihood import MAX_NODES
 from isinglass.variables import Variables
@@ -62,7 +65,8 @@ def gibbs_sample(
         Independent chains, at most ``n_samples``. The rows come chain after chain; if ``n_samples`` is not a multiple,
         the first chains have one row more.
     start : array-like of shape (n_features,) or (n_chains, n_features), optional
-        Starting states; by default random rows in which every category of a column is equally probable.
+        Starting states, in values of the categories; by default random rows in which every category of a column is
+        equally probable.
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed. Chain k has its own stream, independent of ``n_chains``; with categories all chains share one.
     n_threads : int, optional
@@ -89,7 +93,8 @@ def gibbs_sample(
     share, more = divmod(n_rows, several)
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
     if not whole.variables.is_binary:
-        return whole.table(_sample_categories(whole, offsets, before, apart, start, as_generator(random_state)))
+        rows = _sample_categories(whole, offsets, before, apart, start, as_generator(random_state))
+        return Table(rows, whole.variables)
     return _sample_binary(whole, offsets, before, apart, start, random_state, thread_count(n_threads))
 
 
@@ -138,10 +143,19 @@ def _sample_binary(
 
 
 def _fitting(network: Network, start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    states = np.atleast_2d(start)
+    states = start if is_read(start) else np.array(start, dtype=object, ndmin=2)
     if states.shape not in (shape, (1, shape[1])):
         raise DataError(f"start must have shape {(shape[1],)} or {shape}; got {np.shape(start)}.")
-    return network.table(states).codes
+    try:
+        if not is_read(states):
+            states = as_table(states, names=network.names, encode=Coding.of(network.variables), missing="impute")
+        table = network.table(states)
+    except DataError as error:
+        problem = str(error).replace("X", "start", 1).partition(". ")[0]  # the advice is for a table
+        raise DataError(f"{problem.removesuffix('.')}.") from None
+    if table.n_missing:
+        raise DataError(f"start must have no missing cells; got {table.n_missing}.")
+    return table.codes
 
 
 def gibbs_diagnostics(
@@ -190,11 +204,11 @@ def sample_dispersed(
     ``seeds``: of the states and of the chains; the others are as for `gibbs_sample`.
     """
     at_start, at_run = seeds
-    start = dispersed_states(network.variables, n_chains, at_start)
+    start = Table(dispersed_states(network.variables, n_chains, at_start), network.variables)
     sample = partial(gibbs_sample, burn_in=burn_in, thin=thin, n_chains=n_chains, n_threads=n_threads)
     rows = np.asarray(sample(network, n_chains * n_draws, start=start, random_state=at_run))
-    energies = network.energy(rows).reshape(n_chains, n_draws)
-    return rows, diagnose(rows.reshape(n_chains, n_draws, -1), energies)
+    of_rows = energies(network, rows).reshape(n_chains, n_draws)
+    return rows, diagnose(rows.reshape(n_chains, n_draws, -1), of_rows)
 
 
 def dispersed_states(variables: Variables, n_chains: int, random_state: RandomSource) -> Bytes:

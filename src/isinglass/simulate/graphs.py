@@ -9,16 +9,13 @@ from typing import Protocol
 
 import numpy as np
 
-from isinglass.arguments import RandomSource, as_generator, check_count, is_real
+from isinglass.arguments import RandomSource, as_generator, check_count, check_word, is_real
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.specs import list_kinds
-from isinglass.data.source import Source
-from isinglass.data.table import Kinds
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
-from isinglass.variables import MAX_CATEGORIES, Variables
+from isinglass.variables import Variables
 
-Couplings = str | float | tuple[float, float]
+Couplings = str | tuple[float, float]
 
 
 class Graph(Protocol):
@@ -68,24 +65,21 @@ def random_network(
 def chain_network(
     n_nodes: int,
     *,
-    periodic: bool = False,
     couplings: Couplings = "ferromagnetic",
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
 ) -> Network:
-    """Connect every node to the next one; ``periodic`` closes the ring.
+    """Connect every node to the next one.
 
     Parameters
     ----------
     n_nodes : int
         Number of nodes.
-    periodic : bool
-        Whether the last node is connected to the first one (from 3 nodes on).
-    couplings : {"ferromagnetic", "mixed"}, float or (float, float)
-        All ``+strength``; ``+strength`` or ``-strength`` with equal probability; one value; or uniform on an interval.
+    couplings : {"ferromagnetic", "mixed"} or (float, float)
+        All ``strength``; ``strength`` or ``-strength`` with equal probability; or uniform on an interval.
     strength : float
-        Absolute value of the couplings of the first two kinds.
+        Value of the couplings of the first two kinds.
     fields : {"zero", "balanced"}
         θ_ss = 0, or −½ Σ_t θ_st, with which every column is 1 in half of the rows.
     random_state : int, Generator, RandomState, SeedSequence or None
@@ -97,17 +91,13 @@ def chain_network(
     [[-1.0, 2.0, 0.0], [2.0, -2.0, 2.0], [0.0, 2.0, -1.0]]
     """
     p = check_count("n_nodes", n_nodes)
-    edges = [(s, s + 1) for s in range(p - 1)]
-    if periodic and p > 2:
-        edges.append((0, p - 1))
-    return _network(p, edges, couplings, strength, fields, random_state)
+    return _network(p, [(s, s + 1) for s in range(p - 1)], couplings, strength, fields, random_state)
 
 
 def grid_network(
     n_rows: int,
     n_columns: int,
     *,
-    periodic: bool = False,
     couplings: Couplings = "ferromagnetic",
     strength: float = 1.0,
     fields: str = "zero",
@@ -115,18 +105,13 @@ def grid_network(
 ) -> Network:
     """Connect the nodes of a rectangular grid to their neighbors in four directions.
 
-    Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
-    direction that has at least 3 nodes. The other parameters are those of `chain_network`.
+    Node ``r * n_columns + c`` stands in row r and column c. The other parameters are those of `chain_network`.
     """
     shape = (check_count("n_rows", n_rows), check_count("n_columns", n_columns))
     nodes = np.arange(shape[0] * shape[1]).reshape(shape)
-    edges: list[tuple[int, int]] = []
-    for axis, length in enumerate(shape):
-        following = np.roll(nodes, -1, axis)
-        last = length if periodic and length > 2 else length - 1
-        pair = [np.take(array, np.arange(last), axis).ravel().tolist() for array in (nodes, following)]
-        edges += zip(*pair, strict=True)
-    return _network(nodes.size, edges, couplings, strength, fields, random_state)
+    ends = (nodes[:-1], nodes[1:]), (nodes[:, :-1], nodes[:, 1:])
+    edges = np.vstack([np.column_stack([one.ravel(), other.ravel()]) for one, other in ends])
+    return _network(nodes.size, edges.tolist(), couplings, strength, fields, random_state)
 
 
 def graph_network(
@@ -156,7 +141,7 @@ def graph_network(
 
 def category_network(
     network: Network,
-    kinds: Kinds = "ordinal",
+    kinds: str | Sequence[str] = "ordinal",
     n_categories: int | Sequence[int] = 5,
     *,
     random_state: RandomSource = None,
@@ -172,8 +157,8 @@ def category_network(
     ----------
     network : Network
         The edges and their couplings, such as a chain, a grid or a random network; its fields are not used.
-    kinds : {"binary", "ordinal", "nominal"}, a sequence of them, or a mapping by name or number
-        Kind of every column; those that a mapping leaves out are binary.
+    kinds : {"binary", "ordinal", "nominal", "continuous"}, or a sequence of them
+        Kind of all columns, or of each.
     n_categories : int or sequence of int, default 5
         Number of categories, of all columns or of each; binary columns have two.
     random_state : int, Generator, RandomState, SeedSequence or None
@@ -184,7 +169,16 @@ def category_network(
     >>> category_network(chain_network(3, strength=2.0), n_categories=3).edge_values
     array([0.75, 0.75])
     """
-    variables, rng = _category_variables(network, kinds, n_categories), as_generator(random_state)
+    p, rng = network.n_features, as_generator(random_state)
+    words = [kinds] * p if isinstance(kinds, str) else list(kinds)
+    counts = list(n_categories) if isinstance(n_categories, Sequence | np.ndarray) else [n_categories] * p
+    if not len(words) == len(counts) == p:
+        raise DataError(f"kinds and n_categories must be one entry, or one per node ({p}).")
+    sizes = [
+        2 if word == "binary" else check_count("n_categories", count, least=2)
+        for word, count in zip(words, counts, strict=True)
+    ]
+    variables = Variables.of(sizes, words, names=network.names)
     s, t = network.edge_index.T
     variances = _variances_per_coordinate(variables)
     norms = network.edge_values / (4.0 * np.sqrt(variances[s] * variances[t]))
@@ -201,29 +195,16 @@ def category_network(
     return Network(own, network.edge_index, variables=variables, pair_parameters=blocks)
 
 
-def _category_variables(network: Network, kinds: Kinds, n_categories: int | Sequence[int]) -> Variables:
-    """Return the nodes of a network as columns with categories."""
-    p = network.n_features
-    words = list_kinds(kinds, Source((1, p), [].__getitem__, names=network.names), "binary")
-    counts = [n_categories] * p if isinstance(n_categories, int | np.integer) else list(n_categories)
-    if len(counts) != p:
-        raise ArgumentError("n_categories", f"must be one number, or one per node ({p})", n_categories)
-    sizes = [
-        2 if word == "binary" else check_count("n_categories", q, least=2, most=MAX_CATEGORIES)
-        for word, q in zip(words, counts, strict=True)
-    ]
-    return Variables.of(sizes, words, names=network.names)
-
-
 def _variances_per_coordinate(variables: Variables) -> FloatArray:
-    """Return those of equally frequent categories: (1 − 1/q)/2 over q − 1 coordinates, or (q² − 1)/12 of scores."""
-    q = variables.sizes
-    return np.where(variables.has_scores, (q * q - 1) / 12.0, 0.5 / q)
+    """Return those of equally frequent categories: of the scores, or (1 − 1/q)/2 over q − 1 coordinates."""
+    each = zip(variables.scores, variables.sizes.tolist(), strict=True)
+    return np.array([0.5 / q if points is None else np.var(points) for points, q in each])
 
 
 def _mean_term(s: int, t: int, block: FloatArray, variables: Variables) -> FloatArray:
     """Return what the mean score of column t adds to every category of column s; a nominal column has mean 0."""
-    score, middle = variables.score(s), (variables.sizes[t] - 1) / 2.0 if variables.has_scores[t] else 0.0
+    score, points = variables.score(s), variables.score(t)
+    middle = 0.0 if points is None else points.mean()
     return np.asarray(middle * (block[:, 0] if score is None else score * block[0, 0]))
 
 
@@ -236,8 +217,7 @@ def _network(
     random_state: RandomSource,
 ) -> Network:
     """Put couplings on the edges of a graph, and the fields that go with them."""
-    if fields not in ("zero", "balanced"):
-        raise ArgumentError("fields", 'must be "zero" or "balanced"', fields)
+    check_word("fields", fields, ("zero", "balanced"))
     index = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
     network = Network(np.zeros(p), index, _coupling_values(len(index), couplings, strength, as_generator(random_state)))
     # −½ Σ_t θ_st is a field of zero in ±1 coding (docs/math.md): flipping all nodes changes no probability.
@@ -247,12 +227,10 @@ def _network(
 def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: np.random.Generator) -> FloatArray:
     if isinstance(couplings, str):
         if couplings not in ("ferromagnetic", "mixed"):
-            raise ArgumentError("couplings", 'must be "ferromagnetic", "mixed", a number or an interval', couplings)
+            raise ArgumentError("couplings", 'must be "ferromagnetic", "mixed" or an interval', couplings)
         signs = rng.choice([-1.0, 1.0], n_edges) if couplings == "mixed" else np.ones(n_edges)
         return _number(strength, "strength") * signs
-    if isinstance(couplings, tuple | list):
-        return rng.uniform(*_interval(couplings, "couplings"), n_edges)
-    return np.full(n_edges, _number(couplings, "couplings"))
+    return rng.uniform(*_interval(couplings, "couplings"), n_edges)
 
 
 def _number(value: float, name: str) -> float:

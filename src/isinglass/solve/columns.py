@@ -53,11 +53,11 @@ def warn_determined(network: Network) -> None:
     covariates, others_of = np.where(is_first, index.T, index.T[::-1])
     steps = np.where(variables.has_scores, variables.ranges / (variables.sizes - 1), 1.0)
     reach = np.abs(network.covariate_values) * variables.ranges[covariates] * steps[others_of]
-    determined: dict[int, list[int]] = {}
+    determined: dict[tuple[int, bool], list[int]] = {}  # by the covariate, and whether the column is ordered
     is_determined = reach > DETERMINED
     for given, other in zip(covariates[is_determined].tolist(), others_of[is_determined].tolist(), strict=True):
-        determined.setdefault(given, []).append(other)
-    for given, others in determined.items():
+        determined.setdefault((given, bool(variables.has_scores[other])), []).append(other)
+    for (given, is_ordered), others in determined.items():
         shown = listed([variables.called(other) for other in others])
         remedy = "Leave one of them out, or merge rare categories."
         if len(others) > 1:
@@ -65,5 +65,6 @@ def warn_determined(network: Network) -> None:
                 "If it was computed from these columns, such as their sum, compute it from others, or leave it out."
             )
         what = f"column {shown}" if len(others) == 1 else f"columns {shown}"
+        what = what if is_ordered else f"a category of {what}"  # which may be a rare one
         finite = "only a ridge of 1e-9 keeps the coupling finite"
-        warn(DataWarning(f"the covariate {variables.called(given)} almost determines {what}: {finite}. {remedy}"))
+        warn(DataWarning(f"The covariate {variables.called(given)} almost determines {what}: {finite}. {remedy}"))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError, LimitError, setting
-from isinglass.penalties import penalty_matrix, refuse_vanishing, violations
+from isinglass.penalties import EPSILON, penalty_matrix, refuse_vanishing, violations
 from isinglass.solve.reduction import Reduction
 
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
@@ -221,7 +221,7 @@ def _minimize_model(
         while _newton_on_support(hessian, slope, u, penalty) < 1:
             pass  # one coordinate became zero; going on keeps two sweeps from undoing each other without end
         # By less than this no slope changes when a coordinate moves by a unit in its last place.
-        rounding = np.finfo(np.float64).eps * float((np.abs(g) + diagonal * np.abs(u)).max(initial=0.0))
+        rounding = EPSILON * float((np.abs(g) + diagonal * np.abs(u)).max(initial=0.0))
         if np.max(violations(u, slope, penalty), initial=0.0) <= max(goal, rounding):
             break
     return u

@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count
+from isinglass.arguments import check_count, is_real
 from isinglass.arrays import FloatArray, Mask
 from isinglass.errors import ArgumentError
-from isinglass.penalties import violations
+from isinglass.penalties import EPSILON, violations
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.columns import warn_constant
 from isinglass.solve.exact_likelihood import Likelihood, minimize, superset_sums
 from isinglass.solve.path import ends_path, warn_if_not_converged
 
-_EPSILON = float(np.finfo(np.float64).eps)
 _LARGEST_CHANGE = 0.25  # of a probability: up to here P″ is a distribution, and the bounds of what it costs hold
 
 
@@ -65,7 +64,7 @@ def exact_path(
     >>> round(float(path[0].couplings[0, 1]), 6)  # log (4·4 / (1·1))
     2.772589
     """
-    if not 0 < tol < 1:
+    if not is_real(tol) or not 0 < tol < 1:
         raise ArgumentError("tol", "must be between 0 and 1", tol)
     check_count("max_iter", max_iter)
     problem = Likelihood.of(X, sample_weight, penalty_weights)
@@ -113,12 +112,12 @@ def _largest_ratio(problem: Likelihood) -> float:
     g, _ = problem.derivatives(problem.independent)
     moments, n = problem.statistics, problem.n_varying
     s, t = problem.pairs
-    noise = (2 * n + 24) * np.finfo(np.float64).eps * (2.0 * moments[n:] + moments[s] * moments[t])
+    noise = _rounding(n) * (2.0 * moments[n:] + moments[s] * moments[t])
     noise += np.abs(g[s]) + np.abs(g[t])
     edge = np.where(np.abs(g[n:]) <= noise, 0.0, np.abs(g[n:]))
     with np.errstate(over="ignore"):
         ratio = float(np.max(edge[allowed] / problem.omega[allowed], initial=0.0))
-    return ratio * (1 + 4 * np.finfo(np.float64).eps)
+    return ratio * (1 + 4 * EPSILON)
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Cert
     g = expected - problem.statistics
     kkt_residual = float(np.max(violations(theta, g, penalty), initial=0.0))
     value, size = problem.objective(theta, penalty)
-    trivial_gap = value + 16 * _EPSILON * size  # at c = 0, where q is the table
+    trivial_gap = value + 16 * EPSILON * size  # at c = 0, where q is the table
 
     error = _rounding(n) * (expected + problem.statistics)  # (E1)
     mean_error = np.abs(g[:n]) + error[:n]
@@ -161,19 +160,19 @@ def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Cert
     gap = _penalty_terms(theta, g, error, penalty, c)  # (E4), whose terms follow one by one
     gap += _mixture_divergence(problem.empirical, log_p, c) * (1 + _rounding(n))
     gap += flip_cost + share * (1 - c) * trivial_gap
-    drift = (8 + 2 * n) * _EPSILON * (1.0 + float(np.abs(theta).sum()))  # relative error of probabilities
+    drift = (8 + 2 * n) * EPSILON * (1.0 + float(np.abs(theta).sum()))  # relative error of probabilities
     gap += drift * ((1 - c) * float(np.abs(problem.empirical - p).sum()) + share) + drift**2
     gap += float(np.sum(drift * mean_error + drift**2 * expected[:n]))  # `Likelihood.decode` rounds the fields
     gap = min(gap, trivial_gap)
 
     penalized = _is_penalized(penalty)
-    is_zero = c * reach[penalized] + np.sqrt(gap / 2) * (1 + 4 * _EPSILON) < penalty[penalized]  # (E5)
+    is_zero = c * reach[penalized] + np.sqrt(gap / 2) * (1 + 4 * EPSILON) < penalty[penalized]  # (E5)
     return Certificate(gap, kkt_residual, int(np.count_nonzero(is_zero)))
 
 
 def _rounding(n: int) -> float:
     """Return γ, a bound of the relative error of a sum of 2^n positive terms that are added by halves."""
-    return (2 * n + 24) * _EPSILON
+    return (2 * n + 24) * EPSILON
 
 
 def _is_penalized(penalty: FloatArray) -> Mask:
@@ -203,7 +202,7 @@ def _match_means(log_p: FloatArray, mean_error: FloatArray) -> tuple[float, floa
 
 def _scale(reach: FloatArray, penalty: FloatArray) -> float:
     """Return c, the largest share of P″ with which no penalized moment is further off than its penalty (E3)."""
-    limit = penalty * (1 - 4 * _EPSILON)
+    limit = penalty * (1 - 4 * EPSILON)
     over = _is_penalized(penalty) & (reach > limit)
     return float(np.min(limit[over] / reach[over], initial=1.0))
 
@@ -212,7 +211,7 @@ def _penalty_terms(theta: FloatArray, g: FloatArray, error: FloatArray, penalty:
     """Return Σ (α ω |θ| + c g θ) over penalized pairs, none of which is negative, and what rounding can add."""
     used = _is_penalized(penalty) & (theta != 0)
     terms = np.maximum(penalty[used] * np.abs(theta[used]) + c * g[used] * theta[used], 0.0)
-    terms += (c * error[used] + 4 * _EPSILON * penalty[used]) * np.abs(theta[used])
+    terms += (c * error[used] + 4 * EPSILON * penalty[used]) * np.abs(theta[used])
     return float(terms.sum())
 
 
@@ -224,9 +223,9 @@ def _mixture_divergence(empirical: FloatArray, log_p: FloatArray, c: float) -> f
     q = (1 - c) * empirical + c * p
     log_q = np.log(q, where=q > 0, out=np.zeros_like(q))
     terms = q * (log_q - log_p) - (q - p)
-    terms = np.maximum(terms, 0.0) + 4 * _EPSILON * q * (1.0 + np.abs(log_q) + np.abs(log_p))
+    terms = np.maximum(terms, 0.0) + 4 * EPSILON * q * (1.0 + np.abs(log_q) + np.abs(log_p))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        u = (1 - c) * (np.abs(empirical - p) + 2 * _EPSILON * (empirical + p)) / p
+        u = (1 - c) * (np.abs(empirical - p) + 2 * EPSILON * (empirical + p)) / p
     close = u < 1e-3  # (1+u)·log(1+u) − u cancels here: a bound from its series
     v = u[close]
     terms[close] = p[close] * v**2 * (1 / 2 + v / 6 + v**2 / 6)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count, check_gamma, check_positive
+from isinglass.arguments import check_count, check_not_negative, check_positive, check_word
 from isinglass.data import Table, as_table
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.path import ends_path, warn_if_not_converged
-from isinglass.solve.regressions import NodeFits, NodewisePath, NodewiseProblem, check_rule
+from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, NodewiseProblem
 
 logger = logging.getLogger("isinglass")
 
@@ -121,7 +121,7 @@ class Regressions:
     n_threads: int | None = None
 
     def __post_init__(self) -> None:
-        check_rule(self.rule)
+        check_word("rule", self.rule, RULES)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
@@ -148,7 +148,7 @@ class Regressions:
         coefficients downwards; it ends early where the regression explains more than 99.9 % of the deviance, or less
         than 0.001 % more than the alpha before.
         """
-        check_gamma(gamma)
+        check_not_negative("gamma", gamma)
         case = self.compile(table.counted())
         if alpha_min_ratio is None:
             alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass._core import free_ridge
+from isinglass.arguments import check_not_negative
 from isinglass.arrays import FloatArray, Mask
 from isinglass.conditionals import log_probabilities, logits
 from isinglass.data import Table, as_table, category_counts, column_sd
@@ -22,7 +23,7 @@ from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.matching import require_same, require_same_names
 from isinglass.network import Network
 from isinglass.pairs import coordinate_matrix
-from isinglass.penalties import Penalty, check_alpha, condition_on_covariates, penalty_matrix
+from isinglass.penalties import Penalty, condition_on_covariates, penalty_matrix
 from isinglass.results import Solution
 from isinglass.solve.path import alpha_max, ising_path
 
@@ -178,7 +179,7 @@ class Objective:
     def _limits(self, alpha: float) -> FloatArray:
         """Return α ω of every pair; infinite where it is forbidden."""
         with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(self.penalty), np.inf, check_alpha(alpha) * self.penalty)
+            return np.where(np.isinf(self.penalty), np.inf, check_not_negative("alpha", alpha) * self.penalty)
 
     def _logs(self, network: Network) -> FloatArray:
         """Return log P of every category, row by row; −inf for those that do not occur."""

@@ -169,11 +169,9 @@ def _starts(
     start: Solution | Sequence[Solution] | None, grid: FloatArray, variables: Variables
 ) -> list[Solution | None]:
     """Return where each alpha of a grid starts; None: at the one before."""
-    starts: list[Solution | None] = [None] * len(grid)
-    if start is None or isinstance(start, Solution):
-        starts[0] = start
-    else:
-        starts = [*start]
+    starts: list[Solution | None] = [*start] if isinstance(start, Sequence) else [start, *[None] * (len(grid) - 1)]
+    if not all(isinstance(each, Solution | None) for each in starts):
+        raise ArgumentError("start", "must be a Solution, or a sequence of one per alpha", start)
     if len(starts) != len(grid):
         raise ArgumentError("start", f"must have one network per alpha ({len(grid)})", len(starts))
     for network in (each.network for each in starts if each is not None):

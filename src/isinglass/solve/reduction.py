@@ -131,7 +131,7 @@ class Reduction:
         edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
         parameters = self.units.network_blocks(edges, values)
         fields = self.units.network_fields(state.category_fields, self.units.centering_of(edges, parameters))
-        return Network.trusted(variables, fields, edges, variables.block_values(edges, parameters), parameters)
+        return Network.trusted(variables, fields, edges, parameters)
 
     @cached_property
     def constant_fields(self) -> FloatArray:

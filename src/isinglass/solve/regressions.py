@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass._core import NodePaths, Nodewise
-from isinglass.arguments import check_gamma
+from isinglass.arguments import check_not_negative, check_word
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.data.counts import dimensions_of, n_occurring, sd_of
-from isinglass.errors import ArgumentError, SeparationError
+from isinglass.errors import SeparationError
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.penalties import refuse_vanishing
@@ -32,12 +32,6 @@ from isinglass.variables import Variables
 RULES = ("and", "or", "mean")
 Number = TypeVar("Number", bound=np.generic)
 _MATRICES = ("alphas", "losses", "objectives", "kkt_residuals", "duality_gaps", "n_iter", "n_working")
-
-
-def check_rule(rule: str) -> None:
-    """Refuse an unknown rule by which two regressions decide on an edge."""
-    if rule not in RULES:
-        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -100,7 +94,7 @@ class Estimates(Frozen):
 
         The rules are explained in `nodewise_path`.
         """
-        check_rule(rule)
+        check_word("rule", rule, RULES)
         estimates, entries = np.column_stack([self.alpha, self.pairs]), self.parameters
         sizes = self.variables.block_sizes(self.pairs)
         if self.variables.has_covariates:  # has no regression of its own: its one estimate stands for both
@@ -155,7 +149,7 @@ class NodeFits(Frozen):
 
     def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
         """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
-        check_gamma(gamma)
+        check_not_negative("gamma", gamma)
         others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns are no predictors
         criterion = 2.0 * self.n_rows * self.losses + self._prices(gamma, others)
         return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
@@ -197,11 +191,10 @@ class NodeFits(Frozen):
         """Return what a rule makes of the two estimates of every pair, for every alpha."""
         variables = self.estimates.variables
         alpha, edges, parameters = self.estimates.merge(rule)
-        values = variables.block_values(edges, parameters)
         ends = np.concatenate([[0], np.cumsum(variables.block_sizes(edges))])
         bounds = np.searchsorted(alpha, np.arange(len(self.losses) + 1))
         return [
-            Network.trusted(variables, self.fields[k], edges[a:b], values[a:b], parameters[ends[a] : ends[b]])
+            Network.trusted(variables, self.fields[k], edges[a:b], parameters[ends[a] : ends[b]])
             for k, (a, b) in enumerate(pairwise(bounds.tolist()))
         ]
 

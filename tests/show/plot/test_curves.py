@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from isinglass import Path, Solution, as_table, ising_path, metrics, simulate
 from isinglass.errors import DataError
 from isinglass.show.palette import NEGATIVE, POSITIVE
-from isinglass.show.plot import curves, path, roc
+from isinglass.show.plot import check, curves, paper_axes, path, roc
 
 mpl.use("Agg")
 
@@ -76,6 +76,14 @@ def test_a_choice_is_marked(solutions):
     assert list(marked.get_xdata()) == [0.1, 0.1]
 
 
+@pytest.mark.parametrize(("width", "size"), [(85, 7.0), (180, 9.0)])
+def test_texts_of_narrow_figures_are_small(solutions, table, width, size):
+    ax = path(solutions, paper_axes(width), alpha=solutions.alphas[6])
+    assert [text.get_fontsize() for text in ax.texts if text.get_text().startswith("α")] == [size]
+    legend = check(metrics.check_model(table, solutions[6]), paper_axes(width)).get_legend()
+    assert {text.get_fontsize() for text in legend.get_texts()} == {size}
+
+
 def test_alpha_zero_gets_a_linear_axis(table):
     ax = path(ising_path(table, alphas=[0.2, 0.1, 0.0]))
     assert ax.get_xscale() == "linear"
@@ -93,7 +101,7 @@ def test_paths_without_edges(p):
 
 @given(st.lists(st.floats(-5, 5), max_size=12), st.floats(0.01, 2))
 def test_names_are_moved_apart(values, apart):
-    moved = curves._move_apart(values, apart)
+    moved = curves._space_out(values, apart)
     order = np.argsort(values, kind="stable")
     assert (np.diff(moved[order]) >= apart - 1e-9).all()
     assert moved.sum() == pytest.approx(sum(values), abs=1e-6)
@@ -121,7 +129,6 @@ def test_roc(solutions):
     assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts == [f"$joint$ (AUC {curve.auc:.3f})", f"_other (AUC {curve.auc:.3f})"]
-    assert len(roc([curve, curve, curve]).lines) == 4
     assert len(roc(curve).lines) == 2
     ax.figure.canvas.draw()
 

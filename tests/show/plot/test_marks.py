@@ -2,7 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass.show.plot.marks import boxes_at, place_labels
+from isinglass.show.label_places import boxes_at, place_labels
+
+NO_EDGES = np.empty((0, 2))
 
 
 def overlap(one, two):
@@ -18,10 +20,9 @@ def random_problem(n, seed, spread):
 @given(st.integers(0, 40), st.integers(0, 1000), st.sampled_from([1.0, 30.0, 300.0]))
 def test_labels_never_overlap_and_stay_inside(n, seed, spread):
     anchors, sizes, radii = random_problem(n, seed, spread)
-    legend = np.array([[50.0, 50.0, 200.0, 200.0]])
     bounds = (-300.0, -300.0, 300.0, 300.0)
-    centers, placed = place_labels(anchors, sizes, radii, bounds, order=np.arange(n), obstacles=legend)
-    boxes = [*boxes_at(centers, sizes)[placed], legend[0]]
+    centers, placed = place_labels(anchors, sizes, radii, bounds, order=np.arange(n), edges=NO_EDGES)
+    boxes = boxes_at(centers, sizes)[placed]
     for k, one in enumerate(boxes):
         assert not any(overlap(one, two) for two in boxes[:k])
         assert np.abs(one).max() <= 300
@@ -30,7 +31,7 @@ def test_labels_never_overlap_and_stay_inside(n, seed, spread):
 @given(st.integers(1, 30), st.integers(0, 1000))
 def test_a_label_stands_outside_its_node(n, seed):
     anchors, sizes, radii = random_problem(n, seed, 200.0)
-    centers, placed = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(n))
+    centers, placed = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(n), edges=NO_EDGES)
     assert placed.all()
     for box, anchor, radius in zip(boxes_at(centers, sizes), anchors, radii, strict=True):
         assert not overlap(box, [*(anchor - 0.999 * radius), *(anchor + 0.999 * radius)])
@@ -38,7 +39,7 @@ def test_a_label_stands_outside_its_node(n, seed):
 
 def test_lonely_labels_touch_their_nodes():
     anchors, sizes, radii = np.array([[0.0, 0.0], [500.0, 0.0]]), np.full((2, 2), [40.0, 8.0]), np.full(2, 3.0)
-    centers, _ = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(2))
+    centers, _ = place_labels(anchors, sizes, radii, (-1e4, -1e4, 1e4, 1e4), order=np.arange(2), edges=NO_EDGES)
     gaps = np.abs(centers - anchors) - sizes / 2 - radii[:, None]
     np.testing.assert_allclose(gaps.max(axis=1), 0.0, atol=1e-9)
 
@@ -46,7 +47,7 @@ def test_lonely_labels_touch_their_nodes():
 def test_other_nodes_are_not_covered_where_there_is_room():
     anchors = np.array([[0.0, 0.0], [12.0, 0.0]])  # the second one is where a label on the right would be
     sizes, radii = np.array([[20.0, 8.0], [20.0, 8.0]]), np.full(2, 3.0)
-    centers, _ = place_labels(anchors, sizes, radii, (-1e3, -1e3, 1e3, 1e3), order=np.arange(2))
+    centers, _ = place_labels(anchors, sizes, radii, (-1e3, -1e3, 1e3, 1e3), order=np.arange(2), edges=NO_EDGES)
     for box in boxes_at(centers, sizes):
         assert not any(overlap(box, [*(anchor - 2.9), *(anchor + 2.9)]) for anchor in anchors)
 
@@ -55,12 +56,14 @@ def test_the_last_in_order_go_without():
     n = 60
     anchors, sizes, radii = np.zeros((n, 2)), np.full((n, 2), [60.0, 10.0]), np.full(n, 3.0)
     order = np.arange(n)[::-1]
-    _, placed = place_labels(anchors, sizes, radii, (-100.0, -40.0, 100.0, 40.0), order=order)
+    _, placed = place_labels(anchors, sizes, radii, (-100.0, -40.0, 100.0, 40.0), order=order, edges=NO_EDGES)
     assert 0 < placed.sum() < n
     assert placed[order[: placed.sum()]].all()
 
 
 def test_the_same_every_time():
     problem = random_problem(40, 0, 60.0)
-    one, two = (place_labels(*problem, (-300.0, -300.0, 300.0, 300.0), order=np.arange(40)) for _ in range(2))
+    one, two = (
+        place_labels(*problem, (-300.0, -300.0, 300.0, 300.0), order=np.arange(40), edges=NO_EDGES) for _ in range(2)
+    )
     np.testing.assert_array_equal(one[0], two[0])

@@ -91,7 +91,7 @@ def test_nothing_is_cut_off_and_no_name_covers_another(p):
 @pytest.mark.parametrize("width", [85, 180])
 @pytest.mark.parametrize("inside", [False, True])
 def test_labels_do_not_overlap_and_all_nodes_are_drawn(p, width, inside):
-    ax = plot.network(draw(p), plot.paper_axes(width), inside=inside, legend="outside")
+    ax = plot.network(draw(p), plot.paper_axes(width), inside=inside)
     assert ax.figure.get_size_inches()[0] == pytest.approx(width / 25.4)
     shown, extents = boxes(ax)
     for k, one in enumerate(extents):
@@ -112,22 +112,15 @@ def test_labels_do_not_overlap_and_all_nodes_are_drawn(p, width, inside):
         assert legend.y1 <= ax.get_window_extent().y0 + 2  # below the drawing
 
 
-def test_a_long_key_is_not_cut_off_at_any_resolution():
-    ax = plot.network(draw(150), plot.paper_axes(180), inside=True)
-    for dpi in (100, 130, 200, 300):
-        ax.figure.set_dpi(dpi)
-        ax.figure.draw_without_rendering()
-        assert ax.get_legend().get_window_extent().y0 >= -0.5
-
-
-def test_long_names_inside_become_numbers_with_a_key():
+def test_labels_without_room_inside_are_beside_the_nodes():
     names = [f"a rather long item name {k}" for k in range(12)]
-    ax = plot.network(draw(12, names=names), plot.paper_axes(85), inside=True)
-    assert sorted(int(text.get_text()) for text in ax.texts) == list(range(1, 13))
-    key = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert "3  a rather long item name 2" in key
-    ax = plot.network(draw(12, names=names), plot.paper_axes(85), inside=True, legend=False)
-    assert ax.get_legend() is None
+    network = draw(12, names=names)
+    asked, beside = (plot.network(network, plot.paper_axes(85), inside=inside) for inside in (True, False))
+    np.testing.assert_array_equal(diameters(asked), diameters(beside))
+    assert [text.get_position() for text in asked.texts] == [text.get_position() for text in beside.texts]
+    numbered = plot.network(network, plot.paper_axes(85), inside=True, labels=range(1, 13))
+    assert [text.get_text() for text in numbered.texts] == [str(k) for k in range(1, 13)]
+    assert diameters(numbered).min() > diameters(beside).max()
 
 
 def test_areas_follow_a_measure_or_given_numbers():
@@ -157,7 +150,7 @@ def test_rings_are_filled_by_their_share():
         plot.network(network, rings=[1.5] * 6)
     with pytest.raises(DataError, match="rings must be finite, one per node; got none for 'x1'"):
         plot.network(network, rings={name: 0.5 for name in network.names if name != "x1"})
-    with pytest.raises(DataError, match="sizes must be numbers"):
+    with pytest.raises(DataError, match="sizes must be an array of numbers"):
         plot.network(network, sizes=["a"] * 6)
 
 
@@ -184,7 +177,7 @@ def test_the_figure_says_how_many_edges_are_not_drawn():
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
 def test_written_in_every_format(kind, tmp_path):
-    ax = plot.network(draw(10), plot.paper_axes(85), inside=True, rings=[0.5] * 10, legend="outside")
+    ax = plot.network(draw(10), plot.paper_axes(85), inside=True, rings=[0.5] * 10)
     ax.figure.savefig(tmp_path / f"figure.{kind}")
     start = (tmp_path / f"figure.{kind}").read_bytes()[:200]
     assert {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}[kind] in start
@@ -193,7 +186,7 @@ def test_written_in_every_format(kind, tmp_path):
 def test_bad_options():
     with pytest.raises(TypeError, match="unexpected keyword argument 'color'"):
         plot.network(draw(3), color="red")
-    with pytest.raises(DataError, match='legend must be True, False or "outside"'):
+    with pytest.raises(DataError, match="legend must be True or False"):
         plot.network(draw(3), legend="left")
     with pytest.raises(DataError, match="max_weight must be a positive number"):
         plot.network(draw(3), max_weight=-1)
@@ -230,9 +223,12 @@ def test_the_difference_and_what_is_found_of_it(compared):
     n_found = int((compared.edge_p_family <= 0.2).sum())
     assert 0 < n_found < compared.difference().n_edges
     assert len(found.collections[0].get_segments()) == n_found
-    legends = [*(artist for artist in found.artists if isinstance(artist, Legend)), found.get_legend()]
-    texts = [text.get_text() for legend in legends for text in legend.get_texts()]
-    assert texts[0] == f"a minus b: {n_found} of {compared.difference().n_edges} differences with p ≤ 0.2"
+    legend = found.get_legend()
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert (
+        legend.get_title().get_text()
+        == f"a minus b: {n_found} of {compared.difference().n_edges} differences with p ≤ 0.2"
+    )
     widest = np.abs(compared.difference().edge_values[compared.edge_p_family <= 0.2]).max()
     assert {"larger in a", f"widest: difference {widest:.2g}"} <= set(texts)
     strict = plot.group_difference(compared)
@@ -263,6 +259,13 @@ def test_centrality_with_intervals():
         assert scores.get_xlabel() == "z-score"
     assert [label.get_text() for label in axes[0].get_yticklabels()] == [f"x{k}" for k in order]
     assert len(plot.centrality(resampled.solution, of="closeness")) == 1
+    of = ("strength", "expected_influence", "closeness", "betweenness", "bridge_strength", "bridge_expected_influence")
+    axes = plot.centrality(resampled, of=of, communities=[1, 1, 2, 2, 2])
+    axes[0].figure.draw_without_rendering()
+    boxes = [ax.xaxis.label.get_window_extent() for ax in axes]
+    ends = [box.x1 for box in boxes]
+    assert all(end < box.x0 for end, box in zip(ends, boxes[1:], strict=False)), "names of measures overlap"
+    assert ends[-1] <= axes[0].figure.bbox.x1
     dropped = bootstrap(X, 0.03, n_boot=7, kind="case-drop", random_state=0)
     with pytest.raises(DataError, match='kind "rows"'):
         plot.centrality(dropped)

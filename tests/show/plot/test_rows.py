@@ -94,6 +94,7 @@ def test_differences_are_drawn_from_the_largest_down(resamples, of):
             sign = 1 if found.lower[i, j] > 0 else -1 if found.upper[i, j] < 0 else 0
             assert a == b or image[a, b] == sign
     assert {-1, 0, 1} == set(image.compressed())
+    assert words(ax.get_legend().get_texts()) == ["row larger", "row smaller", "not decided at level 0.8"]
     np.testing.assert_allclose(ax.collections[1].get_array().compressed(), np.abs(found.values[order]))
     if ax.texts:
         assert words(ax.texts) == [f"{value:.2f}" for value in found.values[order]]

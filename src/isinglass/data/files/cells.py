@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from isinglass.data.column import BLANKS, Column
-from isinglass.data.meaning.coding import Codes, Layout
+from isinglass.data.meaning.coding import Layout
+from isinglass.data.meaning.rules import Codes
 from isinglass.data.meaning.values import THOUSANDS, Value, is_bit, is_number, read_cell, read_number
 from isinglass.data.source import ID_NAMES, Source
 from isinglass.errors import DataError, setting
 from isinglass.names import tidy_name
 
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
-"""A number whose thousands are grouped."""
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +30,19 @@ class Records:
     line_of: Callable[[int], int]
 
 
-def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> tuple[str, list[str]]:
-    """Return what separates the decimals of numbers in columns of words, and words that may be thousands: 1,200.
+def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> str:
+    """Return what separates the decimals of numbers in columns of words.
 
-    It is a comma if some columns have only numbers with it or ``missing`` words, unless all of these may be thousands.
+    It is a comma if some columns have only numbers with it, ``inf`` and ``missing`` words, unless all of these may be
+    thousands: 1,200.
     """
     found = []
     for words in columns:
         commas = [word.strip() for word in words if "," in word]
         read = (read_cell(word, ",") for word in words) if commas else ()
-        if commas and all(value in missing or is_number(value) for value in read):
+        if commas and all(value in missing or is_number(value) or _INFINITE.fullmatch(value) for value in read):
             found += commas
-    return (".", found) if all(map(THOUSANDS.fullmatch, found)) else (",", [])
+    return "." if all(map(THOUSANDS.fullmatch, found)) else ","
 
 
 def count_titles(records: Iterable[Sequence[str]]) -> int:
@@ -61,20 +61,15 @@ def lay_out(
     decimal: str = ".",
     missing: Collection[Value] = BLANKS,
     known: Collection[Sequence[str]] = (),
-    *,
-    is_sure: bool = False,
 ) -> Source:
     """Interpret the fields and split off the header, which has the names of one of the ``known`` lists.
 
-    ``missing``: words for a missing cell, and what else the user declares missing in all columns. ``is_sure``: no comma
-    separates decimals.
+    ``missing``: words for a missing cell, and what else the user declares missing in all columns.
     """
     first = list(map(tidy_name, records.first))
     memory: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
         memory.update((word, read_cell(word, decimal)) for word in words if word not in memory)
-    if decimal == ".":
-        memory |= _read_groups(records, memory, missing, is_sure=is_sure)
     if header == "auto":
         headed = any(set(names) <= set(first) for names in known) or _has_header(records, memory, missing)
     else:
@@ -108,87 +103,53 @@ def lay_out(
     return table.without(last) if empty else table
 
 
-def _read_groups(
-    records: Records, memory: Mapping[str, Value], missing: Collection[Value], *, is_sure: bool
-) -> dict[str, Value]:
-    """Return the numbers of words such as 1,200 in columns whose commas all group thousands.
-
-    All other cells there are missing or numbers below 1000. Unless ``is_sure``, one number needs two commas or a point.
-    """
-    found: dict[str, Value] = {}
-    for words in records.words:
-        commas = [word for word in words if "," in word]
-        if commas and all(_GROUPED.fullmatch(word.strip()) for word in commas):
-            others = (memory[word] for word in words if "," not in word)
-            is_clear = is_sure or any(not THOUSANDS.fullmatch(word.strip()) for word in commas)
-            if is_clear and all(value in missing or (is_number(value) and abs(value) < 1000) for value in others):
-                first = (word for word in records.first if _GROUPED.fullmatch(word.strip()))
-                found |= {word: read_cell(word.replace(",", "")) for word in (*commas, *first)}
-    return found
-
-
 def _has_header(records: Records, memory: Mapping[str, Value], missing: Collection[Value]) -> bool:
-    """Tell whether the first record names the columns. The first rule that applies decides.
+    """Tell whether the first record names the columns.
 
-    - It has one field less than the others: it does.
-    - Its first field is a name for row names, such as "id": it does.
-    - Its fields are 0, 1, 2, 3 and so on: unless each of them occurs below.
-    - Its first field is a whole number from which the first column counts on: it does not.
-    - It has a text and a number with decimals, or numbers that neither ascend nor descend: it does not.
-    - It has texts: if more than half of them stand above columns of numbers, or more than half occur nowhere below. The
-      first column is left aside, it may hold row names.
-    - All its fields are different words for a missing cell: unless one of them occurs below.
-    - All its fields but the first are empty: if the first is a text and no cell below it is, which would be row names.
-    - It has numbers in equal steps, such as years, beside a text or nothing: if most of them do not occur below, if the
-      text stands above numbers, or if they are 1, 2, 3, 4 and so on, from 0 or 1, beside a column of row names.
-    - It has numbers in equal steps only: if they are farther from all numbers below than these are from each other.
-    - It has a number other than 0 and 1: if everything below is 0, 1 or missing.
+    The first field is looked at less than the others: it may be the name of a row, or that of a column of row names.
     """
-    first, width, n_rows = records.first, len(records.codes), len(records.codes[0]) - 1
-    if len(first) < width:
+    as_values = ([memory[word] for word in words] for words in (records.first, *records.words))
+    values, *below = ([None if value in missing else value for value in values] for values in as_values)
+    if len(values) < len(below):  # R leaves the corner out
         return True
-    start = int(width > 1)
-    as_values = ([memory[word] for word in words] for words in (first, *records.words))
-    read, *below = ([None if value in missing else value for value in values] for values in as_values)
-    texts = [value for value in read[start:] if isinstance(value, str)]
-    corner = first[0].strip().casefold()
-    if start and corner and corner in ID_NAMES:
+    is_single = len(below) == 1
+    corner = None if is_single else values[0]
+    fields, columns = (values, below) if is_single else (values[1:], below[1:])
+    if not is_single and records.first[0].strip().casefold() in ID_NAMES - {""}:
         return True
-    if width > 3 and all(type(value) is int and value == k for k, value in enumerate(read)):  # by pandas
-        return not all(value in column for value, column in zip(read, below, strict=True))
-    counted = [memory[records.words[0][k]] for k in records.codes[0][1:4].tolist()]
-    if type(read[0]) is int and len(counted) > 1 and counted == [read[0] + k for k in range(1, len(counted) + 1)]:
+    if isinstance(corner, str) and not any(value is not None for value in fields):  # one name, or that of an empty row
+        return not any(isinstance(value, str) for value in below[0])
+    if any(isinstance(value, str) for value in fields):
+        n_rows = len(records.codes[0]) - 1
+        has_row_names = not is_single and (corner is None or 2 < n_rows == len({*below[0]} - {None}))
+        return not is_number(corner) and _are_names(fields, columns, columns if has_row_names else below)
+    if len(values) > 3 and values == list(range(len(values))):  # as pandas writes them, or a row
+        return not all(value in column for value, column in zip(values, below, strict=True))
+    cells = [value for column in below for value in column if value is not None]
+    if not is_number(corner) and _are_steps(fields):  # years, or numbers of items
+        n_below = sum(value in column for value, column in zip(fields, columns, strict=True))
+        are_counted = len(fields) > 3 and fields[:2] in ([0, 1], [1, 2])
+        is_above_numbers = corner is not None and all(map(is_number, below[0]))
+        return are_counted or is_above_numbers or 2 * n_below < len(fields)
+    if _are_steps(values) and all(map(is_number, cells)) and values[0] > 2 * max(cells) - min(cells):
+        return True  # years above small numbers
+    are_bits = all(value is None or is_bit(value) for column in columns for value in column)
+    return are_bits and any(value is not None and not is_bit(value) for value in fields)
+
+
+def _are_names(fields: Sequence[Value], columns: Sequence[Sequence[Value]], others: Sequence[Sequence[Value]]) -> bool:
+    """Tell whether texts, perhaps with years among them, are names of the columns below them, and no row.
+
+    More than half of the texts stand above columns of numbers, or do not occur among the ``others``.
+    """
+    numbers = [value for value in fields if is_number(value)]
+    steps = np.diff(numbers)
+    if any(isinstance(value, float) for value in numbers) or not ((steps > 0).all() or (steps < 0).all()):
         return False
-    numbers = [value for value in read if is_number(value)]
-    in_order = all(a < b for a, b in pairwise(numbers)) or all(a > b for a, b in pairwise(numbers))
-    if texts and (not in_order or any(isinstance(value, float) for value in numbers)):
-        return False
-    if texts:
-        above_numbers = sum(
-            isinstance(value, str) and all(cell is None or is_number(cell) for cell in cells)
-            for value, cells in zip(read[start:], below[start:], strict=True)
-        )
-        named = start and (not corner or (n_rows > 2 and len(below[0]) == n_rows))
-        others = {value for column in below[int(named) :] for value in column if isinstance(value, str)}
-        return 2 * max(above_numbers, sum(text not in others for text in texts)) > len(texts)
-    words = {word.strip() for word in first}
-    if width > 1 and len(words) == width and words <= BLANKS - {""}:  # names, unless one is a cell
-        return not any(word.strip() in words for column in records.words for word in column)
-    if start and all(value is None for value in read[1:]):
-        return isinstance(read[0], str) and not any(isinstance(value, str) for value in below[0])
-    if start and (read[0] is None or isinstance(read[0], str)) and _are_steps(read[1:]):
-        found = sum(value in column for value, column in zip(read[1:], below[1:], strict=True))
-        names_numbers = isinstance(read[0], str) and all(map(is_number, below[0]))
-        counts = width > 4 and read[1] in (0, 1) and read[2] == read[1] + 1
-        return 2 * found < width - 1 or names_numbers or (counts and n_rows > 2 and len({*below[0]} - {None}) == n_rows)
-    if _are_steps(read) and n_rows > 2:
-        cells = [value for column in below for value in column if value is not None]
-        if cells and all(map(is_number, cells)):
-            ends = np.array([min(cells), max(cells)], dtype=float)
-            if np.abs(np.subtract.outer(numbers, ends)).min() > np.ptp(ends):
-                return True
-    other = any(value is not None and value not in (0, 1) for value in read[start:])
-    return other and all(value is None or is_bit(value) for column in below[start:] for value in column)
+    texts = {value: column for value, column in zip(fields, columns, strict=True) if isinstance(value, str)}
+    above_numbers = sum(all(cell is None or is_number(cell) for cell in column) for column in texts.values())
+    occurring = {value for column in others for value in column if isinstance(value, str)}
+    return 2 * max(above_numbers, len(texts.keys() - occurring)) > len(texts)
 
 
 def _are_steps(values: Sequence[Value | None]) -> bool:

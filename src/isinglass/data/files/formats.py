@@ -23,9 +23,9 @@ from isinglass.data.column import BLANKS, Column, as_spelled, number_objects
 from isinglass.data.containers import open_source
 from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import Limits
-from isinglass.data.meaning.coding import Cells
-from isinglass.data.meaning.values import Value
-from isinglass.data.source import Source
+from isinglass.data.meaning.rules import Cells
+from isinglass.data.meaning.values import Value, as_whole
+from isinglass.data.source import FileFacts, Source
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.names import tidy_name
 from isinglass.storage import OversizedError, read_array, read_arrays
@@ -50,6 +50,8 @@ def load_npy(data: bytes, limits: Limits) -> Source:
 def load_npz(data: bytes, limits: Limits) -> Source:
     """Read the array ``X`` or the only table of an archive of NumPy."""
     arrays = read_arrays(io.BytesIO(data), limits.n_bytes)
+    if not arrays:
+        raise DataError("the file is not a table: it is an archive without arrays of NumPy. Unpack it first.")
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if "X" not in tables and len(tables) != 1:
         raise DataError(f"the file must be an archive with one table, or with one called X; got {sorted(arrays)}.")
@@ -179,7 +181,8 @@ def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) ->
     except (TypeError, KeyError, ValueError):
         index = None
     source = open_source(table.rename_columns([str(j) for j in range(len(names))]))
-    return source.of_file(names=names, index=schema.names.index(index) if schema.names.count(index) == 1 else None)
+    place = schema.names.index(index) if schema.names.count(index) == 1 else None
+    return source.of_file(names=names, facts=FileFacts(row_names_at=place))
 
 
 def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
@@ -205,9 +208,9 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
         spelled = as_spelled(np.array(columns[name], dtype=np.float32)).tolist()
         columns[name] = [None if old is None else new for old, new in zip(columns[name], spelled, strict=True)]
     labelled = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
-    described = {name: label for name, label in meta.column_names_to_labels.items() if label}
+    wording = {name: label for name, label in meta.column_names_to_labels.items() if label}
     names = [name or "" for name in columns]  # damaged files can have nameless columns
-    return Source((n_rows, len(names)), labelled.__getitem__).of_file(names=names, described=described)
+    return Source((n_rows, len(names)), labelled.__getitem__).of_file(names=names, facts=FileFacts(wording=wording))
 
 
 def _check_labelled(data: bytes) -> None:
@@ -266,7 +269,10 @@ def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
 def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
     """Return a column with what its values are called; runs of blanks become one blank, as in messages."""
     column = number_objects(cells)
-    values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
+    values = [
+        as_whole(value) if isinstance(value, float) else value if isinstance(value, str | int | None) else str(value)
+        for value in column.values or ()
+    ]
     short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
     labels = short if len(set(short.values())) == len(set(labels.values())) else labels
     return Column(column.cells, values, labels=labels, blanks=BLANKS) if labels else Column(column.cells, values).read()

@@ -19,7 +19,7 @@ from isinglass.data.meaning.values import spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
-from isinglass.errors import ArgumentError, DataError, LimitError, MeaningWarning, setting, warn
+from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
 _LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
@@ -195,13 +195,13 @@ def _load(document: Document, kind: str, options: ReadOptions) -> Source:
 def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
     """Return the table of a text or a spreadsheet; a coding knows names, delimiter and decimal separator."""
     decimal, limits = options.decimal, document.limits
-    missing = BLANKS | spell_out(options.missing_everywhere)
+    missing = BLANKS | spell_out([*options.missing_everywhere, *options.words_for_missing])
     coding = options.encode if isinstance(options.encode, Coding) else None
     layout = NO_FILE if coding is None else coding.layout
     header = False if options.header == "auto" and layout.has_header is False else options.header
     detected, separator, wording = {}, None, dict[str, str]()
     if kind == "excel":
-        how = header, lambda words: decimal or find_decimal(words, missing)[0]
+        how = header, lambda words: decimal or find_decimal(words, missing)
         records, detected["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, options.sheet, *how))
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
@@ -212,16 +212,13 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
         detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
         known = "." if separator == "," else layout.decimal if layout.delimiter not in (None, ",") else None
         decimal = decimal or known
-    found, thousands = find_decimal(records.words, missing) if decimal is None else (decimal, [])
-    if thousands:
-        point, comma = (setting("decimal", sign) for sign in ".,")
-        text = f"Numbers with a comma, such as {thousands[0]!r}, are read as text. Pass {point} if the comma groups"
-        warn(MeaningWarning(f"{text} thousands, and {comma} if it separates decimals."))
+    found = decimal or find_decimal(records.words, missing)
     detected |= {"decimal": found} if found == "," else {}
     names = () if coding is None else coding.called
-    raw = lay_out(records, header, found, missing, names, is_sure=decimal is not None)
+    raw = lay_out(records, header, found, missing, names)
     detected["header"] = "first line" if raw.layout.has_header else "none"
-    return replace(raw, detected=detected, described=wording, layout=replace(raw.layout, delimiter=separator))
+    layout = replace(raw.layout, delimiter=separator)
+    return replace(raw, layout=layout).with_facts(detected=detected, wording=wording)
 
 
 def _find_separator(data: bytes, stated: str | None, known: str | None) -> str:
@@ -240,15 +237,12 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     else:
         place = None if options.id_column is None else raw.find(options.id_column, "id_column")
     if place is None:
-        return replace(raw, index=None, may_have_row_names=options.id_column == "auto" and raw.row_names is None)
+        return raw.with_facts(row_names_at=None)
     name = raw.names[place] if raw.names else place
-    return replace(
-        raw.without(place),
-        index=place,
-        row_names=raw.column(place).spellings,
-        detected={**raw.detected, "id_column": name if isinstance(name, str) and name else f"column {place + 1}"},
-        layout=replace(raw.layout, id_column=name),
-    )
+    layout, row_names = replace(raw.layout, id_column=name), raw.column(place).spellings
+    shown = {"id_column": name if isinstance(name, str) and name else f"column {place + 1}"}
+    others = replace(raw.without(place), row_names=row_names, layout=layout)
+    return others.with_facts(row_names_at=place, detected={**raw.facts.detected, **shown})
 
 
 def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
@@ -325,10 +319,11 @@ def _name_columns(raw: Source) -> Source:
     for j, header in enumerate(raw.names):
         name = header or f"column {raw.number(j)}"
         if name in places:
+            place = raw.places[j]
             raise DataError(
                 f"the file must be a table with distinct column names; got {name!r} in columns "
                 f"{raw.number(places[name])} and {raw.number(j)}. Rename one, leave one out with "
-                f"{setting('drop', [raw.places[j]])}, or pass {setting('header', False)}."
+                f"{setting('drop', place, python=f'drop=[{place}]')}, or pass {setting('header', False)}."
             )
         places[name] = j
     return replace(raw, names=list(places))

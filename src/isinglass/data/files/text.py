@@ -9,7 +9,7 @@ import re
 import time
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ import numpy as np
 
 from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import Limits
-from isinglass.data.meaning.coding import Codes
+from isinglass.data.meaning.rules import Codes
 from isinglass.errors import ArgumentError, DataError, LimitError, plural, setting
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
         raise DataError(f"{setting('encoding')} must be that of the file; got {encoding!r}: {error}.") from None
     if b"\x00" in data:
         raise DataError(
-            f"the file must be a text file; got NUL bytes. If it is one of the other formats, name it with "
-            f"{setting('format')}; if it is text in UTF-16, pass {setting('encoding', 'utf-16')}."
+            "the file is not a table: it is neither text in UTF-8 nor a file of a known format. Save the table as CSV "
+            f"first; if it is a text in UTF-16, pass {setting('encoding', 'utf-16')}."
         )
     data = data.removeprefix(b"\xef\xbb\xbf")
     return data if b"\n" in data else data.replace(b"\r", b"\n")
@@ -64,8 +64,10 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
 def blank_comments(data: bytes) -> tuple[bytes, int]:
     """Return text whose comments are blank lines, and their number: lines that start with # if the first one does.
 
-    A first line with as many fields as the others is a header.
+    A first line with as many fields as the others is a header. Excel's first line ``sep=;`` is a comment.
     """
+    if stated := re.match(rb'(?i)"?sep=[^\r\n]"?(?=[\r\n])', data):
+        return data[stated.end() :], 1
     if not data.startswith(b"#"):
         return data, 0
     blanked, count = re.subn(rb"(?m)^#[^\r\n]*", b"", data)
@@ -78,7 +80,7 @@ def blank_comments(data: bytes) -> tuple[bytes, int]:
 def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes, int, dict[str, str]]:
     """Return text in which lines around a header are blank, their number, and the wording of columns by name.
 
-    Such lines are titles above it, ``sep=;`` of Excel among them, and the two that Qualtrics writes below it: the
+    Such lines are titles above it, and the two that Qualtrics writes below it: the
     wording of the questions, and identifiers.
     """
     if not header:
@@ -91,6 +93,7 @@ def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes
     blank = [(0, records[count - 1][0])] if count else []
     if len(records) > count + 2 and all(field.startswith('{"ImportId"') for field in records[count + 2][1]):
         names, texts = (records[k][1] for k in (count, count + 1))
+        _check_encoding(texts, data)
         wording = {" ".join(name.split()): " ".join(text.split()) for name, text in zip(names, texts, strict=False)}
         blank.append((records[count][0], records[count + 2][0]))
     for start, end in blank:
@@ -181,6 +184,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
         (start, first), (_, second) = islice(chain(_split(data, delimiter), repeat((0, []))), 2)
     except csv.Error:
         _refuse_records(data, delimiter, 0)
+    _check_encoding(first, data)
     if not first:
         raise DataError("the file has only blank lines.")
     width = len(second) if len(second) == len(first) + 1 else len(first)  # R leaves the corner of the header out
@@ -224,7 +228,7 @@ def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, 
             raise ValueError("rows of different lengths")
         cells.extend(map(numbers.__getitem__, record))
     words = list(numbers)
-    "".join(words).encode()  # raises where a byte was no character
+    _check_encoding(words, data)
     for column in np.ascontiguousarray(np.frombuffer(cells, np.int32).reshape(-1, width).T):
         numbers_of_words, positions = np.unique(column, return_inverse=True)
         yield positions, [words[k] for k in numbers_of_words.tolist()]
@@ -301,6 +305,14 @@ def _offset(data: bytes, n_lines: int) -> int:
     return next((end.end() for end in islice(ends, n_lines - 1, None)), len(data))
 
 
+def _check_encoding(fields: Iterable[str], data: bytes) -> None:
+    """Raise if a byte of these fields was no character."""
+    try:
+        "".join(fields).encode()
+    except UnicodeEncodeError:
+        _refuse_encoding(data)
+
+
 def _refuse_encoding(data: bytes) -> None:
     """Raise if a text is not in UTF-8."""
     try:
@@ -325,4 +337,5 @@ def _refuse_records(data: bytes, delimiter: str, width: int) -> None:
                     f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
                 )
     except csv.Error as error:
-        raise DataError(f"the text of the file has a broken field after line {line}: {error}.") from None
+        place = f"after line {line}" if line else "in its first record"
+        raise DataError(f"the text of the file has a broken field {place}: {error}.") from None

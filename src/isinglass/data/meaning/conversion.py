@@ -14,24 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.containers import as_frame, open_source
-from isinglass.data.meaning.coding import (
-    ABSENT,
-    BITS,
-    MISSING_CHOICES,
-    UNKNOWN,
-    Cells,
-    Codes,
-    Coding,
-    Rule,
-    Steps,
-    comparable_names,
-    find_columns,
-)
+from isinglass.data.meaning.coding import MISSING_CHOICES, Coding, comparable_names, find_columns
+from isinglass.data.meaning.find_rules import refuse_other
 from isinglass.data.meaning.finding import Finding, find_coding
 from isinglass.data.meaning.guards import check_columns, check_meaning, warn_computed, warn_dropped, warn_zeroed
 from isinglass.data.meaning.indicators import combine, combine_indicators
 from isinglass.data.meaning.refusals import advise_kinds, refuse_missing, refuse_values, refuse_zeros
-from isinglass.data.meaning.rules import refuse_other
+from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Rule, Steps
+from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
@@ -111,11 +101,11 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
     some = slice(None) if table.rows is None else table.rows
     weight = None if source.weight is None else source.weight[some]
     return replace(
-        table.with_variables(table.variables.with_wording(source.described)),
+        table.with_variables(table.variables.with_wording(source.facts.wording)),
         sample_weight=weight,
         weight_kind=settle_kind(weight, stated.weight_kind),
         labels={name: tuple(entries[some]) for name, entries in source.apart.items()},
-        detected=source.detected,
+        detected=source.facts.detected,
     )
 
 
@@ -138,8 +128,7 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     labels = [spec.label for spec in found.specs]
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
-    chosen = take_columns(source, table.coding)
-    warn_computed(table.variables, labels, len(table), lambda places, rows: _score(table, chosen, places, rows))
+    warn_computed(table.variables, labels, len(table), lambda places, rows: _score(table, found.specs, places, rows))
     label_of = dict(zip(table.names, labels, strict=True))
     if stated.combine_indicators:
         table = combine_indicators(table)
@@ -148,14 +137,15 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     return table
 
 
-def _score(table: Table, source: Source, places: NDArray[np.intp], rows: NDArray[np.intp]) -> FloatArray:
-    """Return some rows of some columns: the numbers of continuous ones, the scores of others, NaN for missing cells."""
+def _score(table: Table, specs: Sequence[ColumnSpec], places: NDArray[np.intp], rows: NDArray[np.intp]) -> FloatArray:
+    """Return some rows of some columns, NaN for missing cells: the numbers of those on a grid, the scores of others."""
     variables, in_source = table.variables, rows if table.rows is None else table.rows[rows]
     points = variables.split(variables.factor)
     scores = np.empty((len(rows), len(places)))
     for k, j in enumerate(places.tolist()):
-        is_measured = variables.kinds[j] == "continuous"
-        scores[:, k] = source.column(j).numbers(in_source) if is_measured else points[j][table.codes[rows, j]]
+        rule, spec = table.coding.columns[j], specs[j]
+        on_grid = isinstance(rule, Steps) and not rule.is_normal
+        scores[:, k] = spec.source.column(spec.place).numbers(in_source) if on_grid else points[j][table.codes[rows, j]]
     if table.gone is not None:
         scores[table.gone[np.ix_(rows, places)]] = np.nan
     return scores
@@ -170,12 +160,7 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
         return combine(table, coding)
     codes = _convert_cells(chosen, coding.columns)
     if found is not None:
-        levels = {j: coding.columns[j] for j in found.levels}
-        gone = {j: found.specs[j].declared_missing for j in levels}
-        values = {j: [value for value in found.specs[j].values if value not in gone[j]] for j in levels}
-        wording = {j: found.specs[j].column.labels for j in levels}
-        specs = found.specs
-        check_meaning([spec.label for spec in specs], levels, values, codes, wording, lambda j: specs[j].values)
+        check_meaning(found.specs, {j: coding.columns[j] for j in found.levels}, codes)
     names = None if chosen.names is None else tuple(chosen.names)
     advise = None if found is None else lambda: advise_kinds(found.specs)
     return build_table(codes, chosen, replace(coding, names=names), advise)
@@ -216,12 +201,6 @@ def missing_cells(source: Source, coding: Coding) -> Mask | None:
 def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     """Say that columns without names cannot be found in a table of another width."""
     choose = setting("columns", python="columns=[…]") if source.is_file else "X[:, […]]"
-    if source.is_file and source.width == n < width:
-        raise DataError(
-            f"{setting('X')} must have the {width} columns of the file of the fit, row names apart; got {n}. Row "
-            f"weights or other columns that are no variables may be missing: add them, or choose the {n} variables in "
-            f"the order of the fit ({choose})."
-        )
     others = f", or all {width} that these were chosen from" if width > n else ""
     got = f"{source.shape[1]} of {source.width}" if source.shape[1] < source.width else f"{source.width}"
     raise DataError(
@@ -259,40 +238,45 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     """
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
     numbers = _numbers(source, coding, codes) if coding.missing == "impute" else None
-    blank = source.blank_labels if coding.missing == "drop" else 0
-    if (codes.dtype == np.uint8 or codes.min() >= 0) and not np.any(blank):
+    is_unlabeled = source.is_unlabeled if coding.missing == "drop" else np.zeros(len(codes), dtype=bool)
+    if (codes.dtype == np.uint8 or codes.min() >= 0) and not is_unlabeled.any():
         return _make(codes, coding, row_names=row_names, numbers=numbers)
     bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
         refuse_values(source, j, coding, np.flatnonzero(bad[:, j]), advise)
     gone = codes == ABSENT
-    n_missing = int(gone.sum() + np.sum(blank))
+    n_missing = int(gone.sum())
     if coding.missing == "error":
         refuse_missing(gone, source, has_only_bits=all(rule.kind == "binary" for rule in coding.columns))
     if coding.missing == "drop":
-        rows = _complete_rows(gone, blank)
+        rows = _complete_rows(gone, is_unlabeled, source)
+        counts = {"n_missing": n_missing, "n_unlabeled": int(is_unlabeled.sum()), "n_dropped": len(codes) - len(rows)}
         names = None if row_names is None else tuple(row_names[i] for i in rows)
-        n_dropped = len(codes) - len(rows)
-        return _make(codes[rows], coding, row_names=names, rows=rows, n_dropped=n_dropped, n_missing=n_missing)
+        return _make(codes[rows], coding, row_names=names, rows=rows, **counts)
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
         refuse_holes(coding.variables, gone)
         return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, n_missing=n_missing)
     refuse_zeros(gone, source, coding)
-    warn_zeroed(gone, source.where)
+    warn_zeroed(gone, source.where, is_part=source.is_part)
     return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)
 
 
-def _complete_rows(gone: Mask, blank: NDArray[np.intp] | int) -> NDArray[np.intp]:
-    """Return the rows without missing cells, of which there must be one."""
-    rows = np.flatnonzero(~gone.any(axis=1) & (blank == 0))
+def _complete_rows(gone: Mask, is_unlabeled: Mask, source: Source) -> NDArray[np.intp]:
+    """Return the rows without missing cells and with all labels, of which there must be one."""
+    rows = np.flatnonzero(~gone.any(axis=1) & ~is_unlabeled)
+    if len(rows) == 0 and is_unlabeled.all():
+        raise DataError(f"{setting('labels')} must have an entry in at least one row; got none.")
     if len(rows) == 0:
+        empty = np.flatnonzero(gone.all(axis=0)).tolist()
+        reason = f": {source.where(empty[0])} has no answers at all" if empty else ""
+        remedy = "Leave" if source.is_part or empty else f"Choose {setting('missing', 'impute')}, or leave"
         raise DataError(
             f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got "
-            f"none. Choose {setting('missing', 'impute')}, or leave out columns first."
+            f"none{reason}. {remedy} out columns first."
         )
-    warn_dropped(gone, len(rows))
+    warn_dropped(gone, is_unlabeled, len(rows), is_part=source.is_part)
     return rows
 
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.coding import Coding, Guess
-from isinglass.data.meaning.guards import IDENTIFIER, warn_codes, warn_identifiers, warn_left_out, warn_weights
+from isinglass.data.meaning.find_rules import find_rules
+from isinglass.data.meaning.guards import (
+    DATES,
+    IDENTIFIER,
+    warn_codes,
+    warn_identifiers,
+    warn_left_out,
+    warn_weights,
+)
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
@@ -24,10 +32,9 @@ from isinglass.data.meaning.recognition import (
     no_answers,
     other_decimal,
 )
-from isinglass.data.meaning.rules import find_rules
 from isinglass.data.meaning.scores import steps_of
 from isinglass.data.meaning.specs import ColumnSpec, specify
-from isinglass.data.meaning.values import Value, is_bit, is_number
+from isinglass.data.meaning.values import Value, as_float, is_bit, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
@@ -71,8 +78,7 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
 
 def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
     """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
-    unread = {guess.place: guess.values for guess in guesses.values() if guess.kind is None}
-    warn_codes([spec.label for spec in specs], unread, lambda j: specs[j].values)
+    warn_codes(specs, [guess.place for guess in guesses.values() if guess.kind is None])
     kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
     kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None]
     if not kept:
@@ -81,10 +87,14 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) ->
     named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
     warn_identifiers(named)
     silent = ("", IDENTIFIER, NO_ANSWERS)  # nothing is lost with a column without answers
-    warn_left_out({label: guess.note for label, guess in guesses.items() if guess.note not in silent})
+    warn_left_out({label: guess for label, guess in guesses.items() if guess.note not in silent})
     numbers = ("ordinal", "continuous")
-    weights = {label: guess for label, guess in guesses.items() if guess.kind in numbers or label in named}
-    warn_weights({label: _numbers_of(specs[guess.place]) for label, guess in weights.items() if is_weight(label)})
+    weights = {
+        label: _numbers_of(specs[guess.place])
+        for label, guess in guesses.items()
+        if is_weight(label) and (guess.kind in numbers or (label in named and all(map(is_number, guess.values))))
+    }
+    warn_weights(weights)
     return [replace(spec, kind=kinds[spec.label]) for spec in kept]
 
 
@@ -138,10 +148,11 @@ def _numbers_of(spec: ColumnSpec) -> FloatArray:
 
 def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | None, str]:
     """Return what a column of these values is taken for, and if it is left out, why."""
-    try:
-        numbers = all(is_number(value) and math.isfinite(value) for value in values)
-    except OverflowError:  # a whole number that no float holds
-        numbers = False
+    if are_dates(values):
+        return None, DATES
+    numbers = all(map(is_number, values))
+    if numbers and not all(math.isfinite(as_float(value)) for value in values):
+        return None, "not finite"
     fraction = numbers and not all(float(value).is_integer() for value in values)
     if has_too_many(len(values), n_rows):
         if differ_in_rows(len(values), n_rows) and not fraction:
@@ -158,12 +169,8 @@ def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | Non
             return "continuous", ""
         answers = steps_of(sorted(set(values) - set(missing_codes(values)[0])), "")
         return "continuous" if answers[-1] >= MANY_LEVELS else "ordinal", ""
-    if all(map(is_number, values)):
-        return None, "not finite"
     if not all(isinstance(value, str) or (is_number(value) and has_answers) for value in values):
         return None, "text and numbers"
-    if are_dates(values):
-        return None, "dates"
     if len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows:
         return None, "too many values"
     return "ordinal" if has_order and len(values) > 2 else "nominal", ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isinglass.data.meaning.coding import Steps
+from isinglass.data.meaning.rules import Steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +27,8 @@ TAIL = 0.005
 """Share of the rows below and above the ends of a grid."""
 NORMAL_POINTS = 254
 """The normal scores of few values are whole numbers from 0 to this, as the solver needs; half of it is one, too."""
+MOST_DECIMALS = 8
+"""Of numbers that were rounded."""
 _ROUNDING = 1e-12
 """Of sums of weights, relative."""
 DECIMALS = 3
@@ -68,7 +70,7 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
         means=means,
         quartiles=quartiles,
         ends=ends,
-        is_whole=bool((ordered % 1.0 == 0.0).all()),
+        decimals=_decimals(ordered),
         beyond=(int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())),
     )
 
@@ -147,7 +149,7 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
         means=means_of_steps,
         quartiles=quartiles,
         ends=ends,
-        is_whole=bool((ordered % 1.0 == 0.0).all()),
+        decimals=_decimals(ordered),
         is_normal=True,
     )
 
@@ -177,6 +179,11 @@ def _describe(
     means = np.where(there[:, 0], middle + sums / np.where(there[:, 0], sizes, 1.0), values)
     means = np.clip(means, quartiles[:, 0], quartiles[:, -1])
     return tuple(means.tolist()), tuple(map(tuple, quartiles.tolist()))
+
+
+def _decimals(numbers: FloatArray) -> int | None:
+    """Return how many decimals numbers have; None if there are more than `MOST_DECIMALS`."""
+    return next((k for k in range(MOST_DECIMALS + 1) if (numbers.round(k) == numbers).all()), None)
 
 
 def _unit(ordered: FloatArray) -> float | None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, count, takewhile
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.meaning.coding import Coding, Indicators
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.redundancy import indicator_sets
+from isinglass.data.meaning.rules import Indicators
 from isinglass.data.table import Table
-from isinglass.errors import DataError, DataWarning, setting, warn
+from isinglass.errors import DataError, DataWarning, called_row, setting, warn
+from isinglass.names import unused_name
 
 
 def combine_indicators(table: Table) -> Table:
@@ -33,12 +36,12 @@ def combine_indicators(table: Table) -> Table:
         common, words = split_names(members)
         gone = False if table.holes is None else table.holes[:, group]
         if not in_every_row and not (table.codes[:, group] | gone).any(axis=1).all():
-            words.append("other" if "other" not in words else "none of these")
+            words.append(unused_name("other", words))
         parts = tuple(rules[j] for j in group)
         rules[group[0]] = Indicators(
             {word: k for k, word in enumerate(words)}, "nominal", None, members=tuple(members), rules=parts
         )
-        names[group[0]] = _unused(common, taken)
+        names[group[0]] = unused_name(common, taken)
         taken.add(names[group[0]])
     left_out = {j for group, _ in sets for j in group[1:]}
     kept = [j for j in range(len(names)) if j not in left_out]
@@ -61,7 +64,7 @@ def combine(table: Table, coding: Coding) -> Table:
         answered = cells.sum(axis=1) > 0
         if isinstance(rule, Indicators):
             may_have_one = answered if table.holes is None else answered | table.holes[:, columns].any(axis=1)
-            _check_rows(cells, rule, may_have_one)
+            _check_rows(cells, rule, may_have_one, table.rows)
             codes[:, k] = np.where(answered, cells.argmax(axis=1), len(rule.values) - 1)
         else:
             codes[:, k] = cells[:, 0]
@@ -80,17 +83,18 @@ def combine(table: Table, coding: Coding) -> Table:
     return replace(table, codes=codes, variables=coding.variables, read_by=coding, n_missing=n_missing, **marks)
 
 
-def _check_rows(cells: Bytes, rule: Indicators, may_have_one: Mask) -> None:
+def _check_rows(cells: Bytes, rule: Indicators, may_have_one: Mask, rows: NDArray[np.intp] | None) -> None:
     """Refuse rows with several indicators, and those with none where every row of the fit had one."""
     every_row = len(rule.values) == len(rule.members)  # no category for rows without an indicator
     several = np.flatnonzero(cells.sum(axis=1, dtype=np.intp) > 1)
     none = np.flatnonzero(~may_have_one) if every_row else several[:0]
     if len(several) or len(none):
         row, number = (several[0], "several") if len(several) else (none[0], "none")
+        where = called_row(int(row if rows is None else rows[row]))
         asked = "exactly one 1" if every_row else "at most one 1"
         raise DataError(
             f"{setting('X')} must have {asked} in every row of the indicator columns {rule.members[0]!r} to "
-            f"{rule.members[-1]!r}, as in the fitted table; got {number} in row {row + 1}."
+            f"{rule.members[-1]!r}, as in the fitted table; got {number} in {where}."
         )
 
 
@@ -111,8 +115,3 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
     if len(shown) < 2 - separated or not all(words):
         return f"{names[0]}:{names[-1]}", list(names)
     return shown, words
-
-
-def _unused(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the same, or with the first number that makes it differ."""
-    return next(free for free in chain([name], (f"{name} ({k})" for k in count(2))) if free not in taken)

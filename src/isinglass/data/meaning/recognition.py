@@ -14,6 +14,8 @@ from isinglass.arrays import FloatArray
 from isinglass.data.meaning.values import Value, is_bit
 from isinglass.variables import MAX_CATEGORIES
 
+ROWS_TO_JUDGE = 20
+"""Rows below which there are no warnings: such a table can be read at a glance."""
 MANY_LEVELS = 12
 """Levels, or steps from the lowest to the highest, above which an ordered column may be a number."""
 DISTINCT_SHARE = 0.9
@@ -36,13 +38,16 @@ _DIGITS = frozenset({7, 8, 9})
 _NO_ANSWER = frozenset(
     re.split(
         r",\s*",
-        "refused, refusal, refused to answer, dont know, do not know, dk, dk/na, no answer, not answered, "
+        "refuse, refused, refusal, refuse to answer, refused to answer, declined to answer, does not apply, "
+        "dont know, do not know, dk, dk/na, no answer, not answered, "
         "inapplicable, not applicable, n/a, not asked, prefer not to say, prefer not to answer, rather not say, "
         "missing, none, unknown, no response, keine angabe, k.a, weiss nicht, verweigert, ne sait pas, sans réponse, "
         "non réponse, refus, nsp, no sabe, no contesta, ns/nc, non so, non risponde, weet niet, geen antwoord",
     )
 )
-_WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht|freq|frequency)(_.*|\d+)?", re.IGNORECASE)
+_WEIGHT = re.compile(
+    r"(.*_)?(w|wt|wgt|weights?|(d|p|psp|an)?w(ei)?ght|gewicht|freq|frequency)(_.*|\d+)?", re.IGNORECASE
+)
 _COUNTS = re.compile(r"(.*_)?freq(uency)?(_.*|\d+)?", re.IGNORECASE)
 NEAR_ONE, LARGE_WEIGHT = 0.25, 5000
 """Distance from 1 of the mean of normalized weights, and least mean of weights that sum to a population."""
@@ -52,15 +57,20 @@ _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4
 def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
 
-    Certain: -9 below 0 to 4, 99 above 1 to 5; doubtful: 9 above 1 to 5, unless the scale has two points.
+    Certain: -9 below 0 to 4 or below fractions, 9 or 99 above 1 to 5; doubtful: 7 above 1 to 5, which leaves out one
+    number only, unless the scale has two points.
     """
     answers = [value for value in values if not isinstance(value, str | None)]
     try:
         numbers = sorted({int(value) for value in answers if float(value).is_integer()})
     except (TypeError, ValueError, OverflowError):
         return (), ()
-    if len(numbers) < len(answers):  # fractions: a code is farther from them than they are from each other
-        ordered = sorted(map(float, answers)) if len(answers) > MANY_LEVELS else [0.0] * 3
+    if len(numbers) < len(answers):  # fractions: a code is below 0, or farther from them than they are from each other
+        ordered = sorted(map(float, answers))
+        negative = [number for number in ordered if number < 0]
+        if 0 < len(negative) < len(ordered) - 1 and {-number for number in negative} <= _CODES | _DIGITS:
+            return tuple(map(int, negative)), ()
+        ordered = ordered if len(answers) > MANY_LEVELS else [0.0] * 3
         sides = ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1]))
         far = [end for end, rest in sides if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
         return tuple(int(end) for end in far if abs(end) in _CODES), ()
@@ -76,7 +86,7 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
             return (*below, *sorted(rest)), ()
         if rest <= _DIGITS and gap > 1 and scale[: k + 1] == list(range(scale[0], top + 1)) and scale[0] in (0, 1):
             both = (*below, *sorted(rest))
-            return (both, ()) if k == 1 else (tuple(below), tuple(sorted(rest)))
+            return (both, ()) if k == 1 or gap > 2 else (tuple(below), tuple(sorted(rest)))
     return tuple(below), ()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,40 +21,48 @@ EXPECTED_ROWS = 5.0
 COMPUTED, INVOLVED = 1e-4, 1e-3
 """Residual, relative to the spread of a column, below which it is computed from others: sums in single precision are;
 and least coefficient of these, for columns of equal spread."""
+FAR_AWAY = 1000.0
+"""Distance from the median, in units of the usual one, beyond which a row is an outlier."""
 
 
 def dependent_columns(codes: Bytes, is_binary: Mask, holes: Mask | None = None) -> list[list[int]]:
     """Return the groups of columns of which one determines the others: equal, opposite, or other names for the same.
 
-    Columns of one value are in no group. With missing cells (``holes``), columns are compared in the rows without any,
-    and then with the first of their group in the rows in which neither is missing.
+    Columns of one value are in no group. Missing cells (``holes``) are a value of their own.
     """
-    if holes is not None:
-        complete = codes[~holes.any(axis=1)]
-        found = dependent_columns(complete, is_binary) if len(complete) else []
-        for group in found:
-            both = [(j, ~holes[:, [group[0], j]].any(axis=1)) for j in group[1:]]
-            group[1:] = [j for j, rows in both if _alike(codes[rows], [group[0], j], is_binary)]
-        return [group for group in found if len(group) > 1]
-    groups = _alike(codes[:ROWS_TO_SCREEN], range(codes.shape[1]), is_binary, keep_constant=len(codes) > ROWS_TO_SCREEN)
+    groups: Iterable[Sequence[int]] = [range(codes.shape[1])]
     if len(codes) > ROWS_TO_SCREEN:
-        groups = [group for some in groups for group in _alike(codes, some, is_binary)]
-    return sorted(groups)
+        some = slice(ROWS_TO_SCREEN)
+        groups = _alike(codes[some], groups, is_binary, None if holes is None else holes[some], keep_constant=True)
+    return sorted(_alike(codes, groups, is_binary, holes))
 
 
-def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_constant: bool = False) -> list[list[int]]:
-    """Return the groups of columns that partition the rows in the same way."""
-    groups: dict[bytes, list[int]] = {}
-    for start in range(0, len(columns), COLUMNS_AT_ONCE):
-        some = columns[start : start + COLUMNS_AT_ONCE]
-        for j, column in zip(some, np.ascontiguousarray(codes[:, some].T), strict=True):
-            partition = _partition(column, is_binary[j])
-            if keep_constant or partition.any():
-                groups.setdefault(partition.tobytes(), []).append(j)
-    return [group for group in groups.values() if len(group) > 1]
+def _alike(
+    codes: Bytes,
+    groups: Iterable[Sequence[int]],
+    is_binary: Mask,
+    holes: Mask | None,
+    *,
+    keep_constant: bool = False,
+) -> list[list[int]]:
+    """Return the groups of columns, each within one of some groups, that partition the rows in the same way."""
+    found: list[list[int]] = []
+    for columns in groups:
+        alike: dict[bytes, list[int]] = {}
+        for start in range(0, len(columns), COLUMNS_AT_ONCE):
+            some = columns[start : start + COLUMNS_AT_ONCE]
+            cells = np.ascontiguousarray(codes[:, some].T)
+            if holes is not None:
+                cells = np.where(holes[:, some].T, -1, cells.astype(np.int16))
+            for j, column in zip(some, cells, strict=True):
+                partition = _partition(column, bool(is_binary[j]) and holes is None)
+                if keep_constant or partition.any():
+                    alike.setdefault(partition.tobytes(), []).append(j)
+        found += [group for group in alike.values() if len(group) > 1]
+    return found
 
 
-def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
+def _partition(column: NDArray[np.integer], is_binary: bool) -> NDArray[np.uint8]:
     """Return the partition of the rows by category, whose parts are numbered by their first row."""
     if is_binary:
         return np.asarray(column ^ column[0], dtype=np.uint8)
@@ -66,57 +74,71 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     """Return groups of three or more columns of which the first is a linear combination of the others.
 
     NaN stands for a missing cell. Relations are looked for in the rows without any, among columns most of whose cells
-    are there, and must hold in all rows that have the cells of the group. There are none if the rows are too few to
+    are there, and must hold in every row that has the cells of the group. There are none if the rows are too few to
     tell. The first is the last in the table, unless one before three or more others is their sum or mean.
     """
     columns = np.flatnonzero(np.isnan(numbers).mean(axis=0) <= 0.5)
-    rows = _complete(numbers[:, columns])
-    if len(rows) < 2 * len(columns) + 20:
+    cells = numbers[:, columns]
+    complete = cells[np.isfinite(cells).all(axis=1)]
+    if not len(complete):
         return []
-    scaled, relations, independent = _standardize(rows), list[list[int]](), list[int]()
-    products = scaled.T @ scaled
-    left = products.copy()  # of what the independent columns so far do not explain
-    for j in np.flatnonzero(scaled.any(axis=0)).tolist():
-        if left[j, j] > COMPUTED**2:
-            left -= np.outer(left[:, j], left[j] / left[j, j])
-            independent.append(j)
-            continue
-        coefficients = np.linalg.solve(products[np.ix_(independent, independent)], products[independent, j])
-        others = [k for k, each in zip(independent, coefficients, strict=True) if abs(each) > INVOLVED]
-        group = columns[[j, *others]].tolist()
-        if len(others) > 1 and _explain(numbers[:, group]) is not None:
-            turned = [*group[1:], group[0]]
-            weights = _explain(numbers[:, turned]) if len(group) > 3 else None
-            is_total = weights is not None and min(weights) > 0.99 * max(weights)
-            relations.append(turned if is_total else group)
+    largest = np.abs(complete).max(axis=0)
+    cells = cells / np.where(largest > 0.0, largest, 1.0)  # no square is infinite
+    usual_rows = _without_outliers(cells[np.isfinite(cells).all(axis=1)])
+    usual_rows = usual_rows[:: max(1, len(usual_rows) // ROWS_TO_SCREEN)]
+    if len(usual_rows) < 2 * len(columns) + 20:
+        return []
+    means, spreads = usual_rows.mean(axis=0), usual_rows.std(axis=0)
+    varied = np.flatnonzero(spreads > 1e-9)
+    columns, spreads = columns[varied], spreads[varied]
+    scaled = (usual_rows[:, varied] - means[varied]) / spreads
+    independent, dependent = _split_columns(scaled.T @ scaled / len(scaled))
+    if not dependent:
+        return []
+    coefficients = np.zeros((len(columns), len(dependent)))
+    coefficients[independent] = np.linalg.lstsq(scaled[:, independent], scaled[:, dependent])[0]
+    involved = np.abs(coefficients) > INVOLVED
+    holds = _hold((cells[:, varied] - means[varied]) / spreads, coefficients, involved, dependent)
+    scales = spreads * np.where(largest > 0.0, largest, 1.0)[varied]
+    relations = []
+    for k, j in enumerate(dependent):
+        others = np.flatnonzero(involved[:, k])
+        if holds[k] and len(others) > 1:
+            # i3 = total - i1 - i2
+            is_last_item = np.allclose((coefficients[:, k] * scales[j] / scales)[others[1:]], -1.0, atol=0.01)
+            group = [*others, j] if len(others) > 2 and is_last_item else [j, *others]
+            relations.append(columns[group].tolist())
     return relations
 
 
-def _complete(numbers: FloatArray) -> FloatArray:
-    """Return the rows without missing cells, or as many of them as are enough."""
-    rows = numbers[np.isfinite(numbers).all(axis=1)]
-    return rows[:: max(1, len(rows) // ROWS_TO_SCREEN)]
+def _without_outliers(rows: FloatArray) -> FloatArray:
+    """Return the rows without a cell that is far from the others: a few of them would make a relation, or hide one."""
+    away = np.abs(rows - np.median(rows, axis=0))
+    usual = [np.median(column[column > 0.0]) if column.any() else 1.0 for column in away.T]
+    return rows[(away <= np.multiply(FAR_AWAY, usual)).all(axis=1)]
 
 
-def _standardize(numbers: FloatArray) -> FloatArray:
-    """Return columns of mean 0 and norm 1; constant ones become 0."""
-    sizes = np.abs(numbers).max(axis=0, initial=0.0)
-    scaled = numbers / np.where(sizes > 0.0, sizes, 1.0)  # of which no square is infinite
-    scaled -= scaled.mean(axis=0)
-    norms = np.linalg.norm(scaled, axis=0)
-    return np.where(norms > 1e-9, scaled / np.maximum(norms, 1e-9), 0.0)
+def _split_columns(correlations: FloatArray) -> tuple[list[int], list[int]]:
+    """Return the columns that those before them do not determine, and the others."""
+    left = correlations.copy()  # of what the independent columns so far do not explain
+    independent, dependent = list[int](), list[int]()
+    for j in range(len(left)):
+        if left[j, j] > COMPUTED**2:
+            left -= np.outer(left[:, j], left[j] / left[j, j])
+            independent.append(j)
+        else:
+            dependent.append(j)
+    return independent, dependent
 
 
-def _explain(group: FloatArray) -> FloatArray | None:
-    """Return by how much the first column rises with each of the others; None if these do not determine it."""
-    rows = _complete(group)
-    scaled = _standardize(rows)
-    first, others = scaled[:, 0], scaled[:, 1:]
-    coefficients = np.linalg.lstsq(others.T @ others, others.T @ first, rcond=None)[0]
-    if np.linalg.norm(others @ coefficients - first) > COMPUTED:
-        return None
-    spread = rows.std(axis=0)
-    return np.asarray(coefficients * spread[0] / spread[1:])
+def _hold(scaled: FloatArray, coefficients: FloatArray, involved: Mask, dependent: Sequence[int]) -> Mask:
+    """Tell which columns are the combinations with these coefficients in every row that has the cells involved."""
+    holes = np.isnan(scaled)
+    scaled = np.where(holes, 0.0, scaled)
+    residuals = scaled[:, dependent] - scaled @ coefficients
+    sizes = np.maximum(np.abs(scaled[:, dependent]) + np.abs(scaled) @ np.abs(coefficients), 1.0)
+    unknown = holes[:, dependent] | (holes.astype(np.float64) @ involved > 0.0)
+    return np.asarray((unknown | (np.abs(residuals) <= COMPUTED * sizes)).all(axis=0))
 
 
 def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:

@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import Mask
 from isinglass.data.column import UNTYPED
-from isinglass.data.meaning.coding import Coding, Cut, Levels, Steps
+from isinglass.data.meaning.advice import SAY_VALUES, drop, make_missing, option_keys, remark_decimals, say_kind
+from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.find_rules import order_pair
 from isinglass.data.meaning.finding import guess_kinds
-from isinglass.data.meaning.guards import drop, make_missing, remark_decimals
 from isinglass.data.meaning.recognition import are_dates, is_unclear
-from isinglass.data.meaning.rules import order_pair
-from isinglass.data.meaning.specs import SAY_ALL, ColumnSpec, say_kind
-from isinglass.data.meaning.values import Value, is_bit, is_number, show_value, show_values
+from isinglass.data.meaning.rules import Cut, Levels, Steps
+from isinglass.data.meaning.specs import ColumnSpec
+from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, plural, setting
 from isinglass.names import name_ranges
 
-_SUGGESTED, _MOST_RANGES = 8, 30  # most entries of a mapping, and of kinds, that a message writes out
+_MOST_RANGES = 30  # entries of kinds that a message writes out
 
 
 def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoReturn:
@@ -60,7 +61,8 @@ def refuse_values(
     called = column.labels if isinstance(rule, Levels) and rule.labels else {}
     values = [called.get(value, value) for value in column.distinct]
     wrong = [called.get(value, value) for value in dict.fromkeys(column.entries[rows])]
-    where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
+    shown = "dates" if are_dates(wrong) else show_values(wrong)
+    where = f"got {shown} in {source.where(j)} (first in {source.describe_row(row)})"
     remark = remark_decimals(wrong, source.decimal)
     if row == 0 and source.layout.has_header is False and any(isinstance(value, str) for value in wrong):
         remark = f" If the first line names the columns, pass {setting('header', True)}.{remark}"
@@ -82,11 +84,14 @@ def refuse_values(
             f"encode, or make these cells missing.{remark}"
         )
     if not rule.is_plain:
-        remedy = _lacking_remedy(rule, wrong, values)
+        by_name = setting("encode", python="encode={column: {…}}")
         raise DataError(
-            f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}{remark}"
+            f"{setting('encode')} must say what every value means; {where}, which is not in it. Add it, or name the "
+            f"columns that it is for ({by_name}).{remark}"
         )
-    remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise or str)
+    remedy = "Replace these values, or make them missing."  # a table that is read like another
+    if advise is not None or source.is_part:
+        remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise or str)
     remark = remark if not remedy.endswith(remark) else ""
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{remark}")
 
@@ -112,7 +117,7 @@ def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     pairs = [guess.place for guess in found if len(guess.values) == 2 and not is_unclear(list(guess.values))]
     pairs = [place for place in pairs if specs[place].meaning is None]
     guesses = [guess for guess in found if guess.place not in pairs]
-    labels = [spec.label if isinstance(spec.label, int) else str(spec.label) for spec in specs]
+    labels = option_keys([spec.label for spec in specs])
     kinds: dict[str | int, str] = {}
     for kind in dict.fromkeys(str(guess.kind) for guess in guesses):
         kinds |= dict.fromkeys(name_ranges(labels, [guess.place for guess in guesses if guess.kind == kind]), kind)
@@ -128,10 +133,8 @@ def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
 
 def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
     """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
-    if values and all(is_number(value) and value in (-1, 1) for value in values):
-        return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
     if len(values) != 2 or is_unclear(values):
-        return f"{SAY_ALL} {say_kind(source)}" if len(values) > 2 else SAY_ALL
+        return f"{SAY_VALUES} {say_kind(in_parts=source.is_part)}" if len(values) > 2 else SAY_VALUES
     if not for_all:
         return f"Read the table with {setting('encode', 'auto')}, or leave the column out."
     zero, one = order_pair(values, UNTYPED)
@@ -143,23 +146,3 @@ def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
 def _is_short(value: Value) -> bool:
     """Tell whether a value can be part of an example."""
     return isinstance(value, str | int | float) and not any(sign in show_value(value) for sign in ("…", "inf", "an i"))
-
-
-def _show_wrong(values: list[Value]) -> str:
-    """Write a few values for a message, numbers with a few digits where that cannot be misread."""
-    if are_dates(values):
-        return "dates"
-    rounded = [float(f"{value:.4g}") if isinstance(value, float) and value % 1 else value for value in values]
-    return show_values(values if {0.0, 1.0} & {value for value in rounded if is_number(value)} else rounded)
-
-
-def _lacking_remedy(rule: Levels, wrong: list[Value], values: list[Value]) -> str:
-    """Say what to do about values that `encode` says nothing about, among all of a column."""
-    if all(map(is_bit, values)):
-        return f"If it is for other columns, name these: {setting('encode', python='encode={column: {…}}')}."
-    if len(rule.entries) == 1:
-        return f"It has only {show_value(next(iter(rule.entries)))} there: say what each value means."
-    whole = {**rule.entries, **dict.fromkeys([*rule.missing, *wrong])}
-    if len(whole) > _SUGGESTED or not all(map(_is_short, whole)):
-        return "Add them."
-    return f"Add them, for example {setting('encode', whole)} if they are missing answers."

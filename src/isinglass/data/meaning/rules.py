@@ -1,430 +1,282 @@
-"""A rule for every column: as the user says, as the source declares, or as the values show.
-
-There is a builder for each kind of rule: `Cut` when columns are specified, `two_values`, `_levels` and `_grid`.
-"""
+"""The rules by which the values of a column become categories: as listed, by a threshold, or on a grid."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isinglass.arrays import Mask
-from isinglass.data.column import Column, number_objects
-from isinglass.data.meaning.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
-from isinglass.data.meaning.grid import equal_steps, normal_steps
-from isinglass.data.meaning.guards import make_missing, warn_measured
-from isinglass.data.meaning.recognition import has_too_many, is_unclear
-from isinglass.data.meaning.scores import check_scores, steps_of
-from isinglass.data.meaning.specs import CONTINUOUS, DROP, SAY_ALL, ColumnSpec, say_kind, specify
-from isinglass.data.meaning.values import Value, is_bit, is_number, rank, show_value, show_values
-from isinglass.data.options import ValueOptions
-from isinglass.data.source import Source
-from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
-from isinglass.variables import MAX_CATEGORIES
+from isinglass.arguments import require
+from isinglass.arrays import AnyArray
+from isinglass.data.meaning.values import NO_ANSWER, Value, as_float, is_among, is_number, show_span, spell_out
+from isinglass.variables import check_variable
 
-_GIVE_NUMBERS = setting("encode", python="encode={…: 0, …: 1, …: 2}")
-
-# Words whose meaning is known, 0 before 1; compared without regard to case.
-_KNOWN = (
-    *(("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("nay", "yea"), ("0", "1")),
-    *(("absent", "present"), ("negative", "positive"), ("disagree", "agree"), ("incorrect", "correct")),
-    *(("wrong", "right"), ("fail", "pass"), ("never", "ever"), ("-", "+")),
-)
-Pair = tuple[Value, Value]
-"""The values that stand for 0 and for 1; None for one that never occurs."""
+ABSENT, UNKNOWN = -1, -2
+"""What stands for a missing cell, and for a value without meaning, among the numbers of categories."""
+Cells: TypeAlias = AnyArray
+"""An array of values of one type, or of objects."""
+Codes: TypeAlias = NDArray[np.integer]  # the numbers of categories, of the smallest type that holds them
 
 
-def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tuple[list[Rule], list[int]]:
-    """Return the rule of every column, and which columns have categories, as the user says or the source declares.
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    """What all rules share: values that stand for a missing cell."""
 
-    ``drops_rows``: the grids of continuous columns are those of the rows without missing cells.
-    """
-    kinds = {j: spec.found_kind for j, spec in enumerate(specs) if spec.found_kind not in (None, "binary")}
-    if all(spec.kind is None for spec in specs) and not any(_has_more(specs[j]) for j in kinds):
-        kinds = {}
-    source = specs[0].source  # of an array, or of whole numbers, one type holds for all columns
-    is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
-    measured = [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
-    kinds |= dict.fromkeys(measured, "continuous")
-    rules: dict[int, Rule] = {}
-    for j, spec in enumerate(specs):
-        _check_scores_fit(spec, kinds.get(j, spec.kind))
-        if j in kinds:
-            if spec.cut is not None:
-                raise DataError(
-                    f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {spec.where}."
-                )
-            has_grid = kinds[j] == "continuous" and len(set(spec.values) - set(spec.declared_missing)) > 2
-            rules[j] = _grid(spec) if has_grid else _levels(spec, "nominal" if kinds[j] == "nominal" else "ordinal")
-    rules |= {j: _turn(rules.get(j, BITS), spec.where) for j, spec in enumerate(specs) if spec.is_reversed}
-    levels = sorted(rules)
-    others = [j for j in range(len(specs)) if j not in rules]
-    rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
-    finished: dict[object, Rule] = {}  # columns of 0 and 1 share one
-    for j, spec in enumerate(specs):
-        key = (id(spec.missing), id(spec.encode)) if rules[j] is BITS and not spec.answers else j
-        if key not in finished:
-            finished[key] = spec.finish(rules[j])
-        rules[j] = finished[key]
-    if drops_rows and any(isinstance(rule, Steps) for rule in rules.values()):
-        rules |= _grids_of_complete_rows(specs, rules)
-    if measured:
-        warn_measured({specs[j].label: rules[j] for j in measured})
-    return [rules[j] for j in range(len(specs))], levels
+    missing: tuple[Value, ...] = ()  # words as they are spelled, numbers however these are spelled
 
+    @cached_property
+    def _missing(self) -> frozenset[Value]:
+        return spell_out(self.missing)
 
-def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
-    """Refuse options about values that a coding was not made by: it has been decided what these mean.
+    @property
+    def n_categories(self) -> int:
+        """How many categories there are."""
+        raise NotImplementedError
 
-    ``source`` has the columns of the coding; its cells are not looked at. Options that agree with the coding pass.
-    """
-    encode = None if isinstance(stated.encode, Coding) else stated.encode
-    asked = replace(stated, encode=encode, covariates=(), names=None, guess=False)
-    if not asked.about_columns:
-        return
-    if asked.combine_indicators and coding.expand() is coding:
-        _refuse("combine_indicators", "the table")
-    specs, rules = specify(source, asked), coding.columns
-    rules = rules if len(rules) == len(specs) else coding.expand().columns
-    for spec, rule in zip(specs, rules, strict=True):
-        read = _turn(rule, spec.where) if isinstance(rule, Levels) and rule.is_reversed else rule
-        agrees = {
-            "scores": spec.scores is None or _has_scores(read, spec.scores),
-            "kinds": spec.kind in (None, rule.kind) or (rule.kind == "binary" and not isinstance(rule, Cut)),
-            "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
-            "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
-            "na_values": spec.with_missing(rule) is rule,
-            "encode": spec.meaning is None or _has_meaning(read, spec.meaning, is_named=spec.is_named),
-        }
-        for option, holds in agrees.items():
-            if not holds:
-                _refuse(option, spec.where)
-    if isinstance(encode, Mapping) and not by_column(encode):
-        stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
-        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
-            _refuse("encode", "the table")
+    @property
+    def dtype(self) -> type[np.int8] | type[np.int16]:
+        """The smallest type that holds its codes."""
+        return np.int8 if self.n_categories < 128 else np.int16
 
-
-def _refuse(option: str, what: str) -> NoReturn:
-    raise DataError(
-        f"{setting(option)} must be given where the table is read (as_table, read_table); {what} was read without it, "
-        "or with another. Read the table again with it, or leave it out."
-    )
-
-
-def _has_scores(rule: Rule, scores: Value) -> bool:
-    """Tell whether a rule has these scores of its categories, given in order or by value; "normal" for a grid."""
-    if isinstance(scores, str):
-        return isinstance(rule, Steps) and rule.is_normal
-    points = [scores.get(value) for value in rule.values] if isinstance(scores, Mapping) else scores
-    try:
-        return rule.kind == "ordinal" and tuple(check_scores(points, rule.n_categories, "")) == rule.scores
-    except DataError:
+    @property
+    def is_plain(self) -> bool:
+        """Whether 0 and 1 stand for themselves, and nothing else for a category."""
         return False
 
-
-def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, is_named: bool) -> bool:
-    """Tell whether values stand for what `encode` says: missing cells, or categories in the order of their numbers.
-
-    Unless ``is_named``, it speaks of other columns, too, and may know none of the values of this one.
-    """
-    codes = dict(zip(meaning, number_objects(list(meaning)).convert(rule).tolist(), strict=True))
-    numbers = {
-        value: number for value, number in meaning.items() if number is not None and (is_named or codes[value] >= 0)
-    }
-    if any(codes[value] != ABSENT for value, number in meaning.items() if number is None):
+    @property
+    def has_words(self) -> bool:
+        """Whether a text stands for a category."""
         return False
-    if not isinstance(rule, Levels) or not numbers:
-        return not (is_named and numbers)
-    if not all(map(is_number, numbers.values())):
-        return False
-    order = {number: code for code, number in enumerate(sorted(set(numbers.values())))}
-    is_listed = rule.entries.keys() <= numbers.keys()
-    if rule.kind == "binary" and set(order) <= {0, 1}:
-        return is_listed and all(codes[value] == number for value, number in numbers.items())
-    are_scores = rule.kind != "ordinal" or _has_scores(rule, list(order))
-    return is_listed and are_scores and all(codes[value] == order[number] for value, number in numbers.items())
 
+    def with_missing(self, values: Collection[Value]) -> Self:
+        """Return the rule by which more values stand for a missing cell."""
+        added = [value for value in values if value not in self._missing]
+        return replace(self, missing=(*self.missing, *added)) if added else self
 
-def _turn(rule: Rule, where: str) -> Levels:
-    """Return the rule of an ordered column in the other direction: the last category comes first."""
-    if not isinstance(rule, Levels):
-        raise DataError(
-            f"{setting('reverse')} must name columns of ordered categories; got {where}, which is "
-            f"continuous. Change the sign of its values instead."
-        )
-    if rule.scores is None or rule is BITS:
-        raise DataError(
-            f"{setting('reverse')} must name columns with an order; got {where}. Declare it as one "
-            f"({setting('ordinal')})."
-        )
-    ends, last = min(rule.scores) + max(rule.scores), rule.n_categories - 1
-    turned = sorted(((value, last - code) for value, code in rule.entries.items()), key=lambda entry: entry[1])
-    scores = tuple(ends - score for score in rule.scores[::-1])
-    return replace(rule, entries=dict(turned), scores=scores, is_reversed=True)
+    def read(
+        self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
+    ) -> Codes:
+        """Return what values of any type stand for: this is the only place that says so for a single value.
 
+        ``labels`` are what their source calls some of them. ``blanks`` are words for a missing cell there, unless they
+        stand for a category here.
+        """
+        called = labels or {}
+        codes, gone = self._find(values, called), self._missing
+        for k in range(len(values)) if gone else np.flatnonzero(codes == UNKNOWN).tolist():
+            either = values[k], called.get(values[k])
+            is_gone = values[k] is None or any(is_among(each, gone) for each in either)
+            if is_gone or (codes[k] == UNKNOWN and any(each in blanks for each in either)):
+                codes[k] = ABSENT
+        return codes
 
-def _has_more(spec: ColumnSpec) -> bool:
-    """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
-    categories = spec.column.categories
-    return len(spec.values if categories is None or spec.is_auto else categories) > 2
+    def convert(self, numbers: Cells) -> Codes:
+        """Return what an array of numbers stands for; NaN for a missing cell."""
+        codes = self._place(numbers)
+        if numbers.dtype.kind == "f":
+            codes[np.isnan(numbers)] = ABSENT
+        gone = [number for number in self._missing if is_number(number)]
+        if gone:
+            codes[np.isin(numbers, gone)] = ABSENT
+        return codes
 
+    def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
+        """Return the categories of values that are not missing; of numbers, unless another rule says more."""
+        return self._place(np.array([as_float(value) for value in values], dtype=np.float64))
 
-def _check_scores_fit(spec: ColumnSpec, kind: str | None) -> None:
-    """Refuse scores that a column of this kind cannot have."""
-    scores, where = spec.scores, spec.where
-    if scores is None:
-        return
-    if kind == "continuous":
-        if not (isinstance(scores, str) and scores == "normal"):
-            raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', scores)
-    elif isinstance(scores, str):
-        constraint = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
-        raise ArgumentError("scores", constraint, scores)
-    elif kind != "ordinal":
-        raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
-    elif isinstance(scores, Mapping) and len(set(scores.values())) < len(scores):
-        raise ArgumentError("scores", f"must be different numbers for {where}", scores)
-
-
-def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:
-    """Return the grids of continuous columns for the rows that have no missing cell, if three numbers are left."""
-    cells = (spec.source.column(spec.place).convert(rules[j]) != ABSENT for j, spec in enumerate(specs))
-    kept = np.logical_and.reduce([*cells, specs[0].source.blank_labels == 0])
-    grids = {j: spec for j, spec in enumerate(specs) if isinstance(rules[j], Steps)}
-    enough = [j for j, spec in grids.items() if len(set(spec.column.entries[kept].tolist())) > 2]
-    return {} if kept.all() else {j: specs[j].finish(_grid(specs[j], kept)) for j in enough}
-
-
-def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
-    """Return the grid of a continuous column, as these rows have it."""
-    missing = {None, *spec.declared_missing}
-    cells, weights = spec.column.entries[rows].tolist(), spec.source.weight
-    there = [k for k, cell in enumerate(cells) if cell not in missing]
-    numbers = [cells[k] for k in there]
-    weight = None if weights is None else weights[rows][there]
-    not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
-    if not_finite:
-        remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
-        if len(not_finite) == len(numbers):
-            remedy = "Declare it as nominal, or leave" if isinstance(not_finite[0], str) else "Leave"
-        raise DataError(
-            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
-            f"{remedy} the column out ({DROP}).{spec.remark}"
-        )
-    values = np.array(numbers, dtype=np.float64)
-    if not math.isfinite(max(numbers) - min(numbers)):
-        raise DataError(
-            f"{spec.where} must hold numbers whose differences are finite; got {show_values(set(numbers))}."
-        )
-    if np.ptp(values) > 0:
-        try:
-            if spec.scores == "normal":
-                return normal_steps(values, weight)
-            return equal_steps(values, weight, is_fine=spec.is_covariate)
-        except DataError:  # steps that are not apart
-            pass
-    raise DataError(
-        f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
-        f"{show_values(set(numbers))}. Subtract a number near them, or leave the column out ({DROP})."
-    )
+    def _place(self, numbers: Cells) -> Codes:
+        """Return the categories of numbers."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Categories:
-    """The categories of a column, in their order."""
+class Levels(_Rule):
+    """A column of categories: the number of the category that every value stands for.
 
-    values: list[Value]  # one of each
-    numbers: list[float] | None = None  # as stated for each
-    merged: Mapping[Value, int] = field(default_factory=dict)  # other values, and the category that each belongs to
-
-
-def _levels(spec: ColumnSpec, kind: str) -> Levels:
-    """Return the rule of an ordinal or nominal column; it is binary if it has two categories without scores."""
-    if spec.numbers_by_value is not None:
-        found = _merge_values(spec.numbers_by_value, spec)
-    else:
-        found = Categories((_plain_values if spec.column.categories is None else _declared_values)(spec, kind))
-    _check_count(found.values, spec)
-    scores = found.numbers if spec.scores is None or isinstance(spec.scores, str | Mapping) else spec.scores
-    values = found.values
-    if len(values) <= 2 and scores is found.numbers:
-        pair = pair_of(values, spec.column, kind)  # perhaps in another order
-        bits = {value: bit for bit, value in enumerate(pair) if value is not None}
-        return Levels(bits | {value: pair.index(values[k]) for value, k in found.merged.items()})
-    entries = {value: k for k, value in enumerate(values)} | dict(found.merged)
-    if kind == "nominal":
-        return Levels(entries, kind, None)
-    if scores is not None:
-        return Levels(entries, kind, tuple(check_scores(scores, len(values), spec.where)))
-    if all(map(is_number, values)) and values == sorted(values):
-        return Levels(entries, kind, tuple(steps_of(values, spec.where)))
-    return Levels(entries, kind, tuple(map(float, range(len(values)))))
-
-
-def _merge_values(numbers: Mapping[Value, Value], spec: ColumnSpec) -> Categories:
-    """Return a category for every number that ``encode`` or ``scores`` gives to values, in the order of these."""
-    for value, number in numbers.items():
-        if not is_number(number) or not math.isfinite(number):
-            missing = setting("encode", {value: None}, python="None")
-            raise ArgumentError("encode", f"must map {value!r} to a number or missing ({missing})", number)
-    unknown = [value for value in spec.values if value not in numbers and value not in spec.declared_missing]
-    if unknown:
-        given = setting("scores" if isinstance(spec.scores, Mapping) else "encode")
-        raise DataError(
-            f"{given} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
-            f"is not in it. Add them."
-        )
-    first: dict[float, Value] = {}
-    for value in sorted(numbers, key=lambda value: float(numbers[value])):
-        first.setdefault(float(numbers[value]), value)
-    places = {number: k for k, number in enumerate(first)}
-    merged = {value: places[float(number)] for value, number in numbers.items() if value not in first.values()}
-    return Categories(list(first.values()), list(first), merged)
-
-
-def _declared_values(spec: ColumnSpec, kind: str) -> list[Value]:
-    """Return the categories that the source declares, in its order; labels have that of their values."""
-    column = spec.column
-    values = list(column.categories or ())
-    words = all(isinstance(value, str) for value in values)
-    if kind == "ordinal" and len(values) > 2 and column.declared == "nominal" and words:
-        raise DataError(
-            f"{spec.where} must be an ordered categorical to be ordinal; got one whose categories have no order "
-            f"({show_values(values)}). Use pandas.Categorical(…, categories=[…], ordered=True), or give each value its "
-            f"number: {_GIVE_NUMBERS}."
-        )
-    if column.declared != "ordinal" and all(is_number(value) for value in values):
-        values = sorted(values)
-    return values
-
-
-def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
-    """Return the values of a column of numbers or of text, in ascending order."""
-    seen, where = spec.values, spec.where
-    if all(is_number(value) for value in seen):
-        if not all(math.isfinite(value) for value in seen):
-            raise DataError(f"{where} must hold finite numbers to have categories; got {show_values(seen)}.")
-        return [int(value) if float(value).is_integer() else float(value) for value in sorted(seen)]
-    if not all(isinstance(value, str) for value in seen):
-        if any(isinstance(value, str) for value in seen) and all(isinstance(v, str) or is_number(v) for v in seen):
-            raise DataError(
-                f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
-                f"Declare the column as nominal, or say which values are missing.{spec.remark}"
-            )
-        odd = next(value for value in seen if not isinstance(value, str) and not is_number(value))
-        raise CellTypeError(
-            f"{where} must hold numbers or text to have categories; got {show_value(odd)}, which is a "
-            f"{type(odd).__name__}."
-        )
-    if kind == "ordinal" and len(seen) > 2:
-        raise DataError(
-            f"{where} needs an order of its categories to be ordinal; got {show_values(seen)}. Give each a "
-            f"number ({_GIVE_NUMBERS}), use an ordered categorical, or declare the column as nominal.{spec.remark}"
-        )
-    return sorted(str(value) for value in seen)
-
-
-def _check_count(values: list[Value], spec: ColumnSpec) -> None:
-    """Refuse a column with too many categories, or with too few rows for them."""
-    q, where, n_rows = len(values), spec.where, spec.source.shape[0]
-    number = f"If they are numbers, pass {CONTINUOUS}. " if all(map(is_number, values)) else ""
-    if q > MAX_CATEGORIES:
-        raise DataError(
-            f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. "
-            f"{number}Otherwise merge them into fewer categories, or leave the column out ({DROP}).{spec.remark}"
-        )
-    if has_too_many(q, n_rows):
-        raise DataError(
-            f"{where} must have at least two rows per category on average; got {q} categories in {n_rows} rows. "
-            f"{number}If the column holds row names, leave it out ({DROP}); otherwise merge its values into "
-            f"fewer categories.{spec.remark}"
-        )
-
-
-def two_values(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
-    """Return the rule of every column of two values; ``only_bits``: other numbers in `encode` are for other columns."""
-    auto = [spec for spec in specs if spec.cut is None and spec.is_auto]
-    pairs = dict(zip(auto, _choose_pairs(auto), strict=True))
-    return [spec.cut or pairs.get(spec) or _read_bits(spec, only_bits=only_bits) for spec in specs]
-
-
-def _read_bits(spec: ColumnSpec, *, only_bits: bool) -> Levels:
-    """Return the rule that `encode` states; what it does not speak of, and is 0 and 1 already, stays as it is."""
-    if spec.meaning is None:
-        return BITS
-    bits = {value: bit for value, bit in spec.meaning.items() if bit is not None}
-    if only_bits and not spec.is_named:
-        bits = {value: bit for value, bit in bits.items() if bit in (0, 1)}
-    for value, bit in bits.items():
-        if bit not in (0, 1):
-            remedy = f"Columns with more categories are declared with {setting('ordinal')}."
-            missing = setting("encode", {value: None}, python="None")
-            raise ArgumentError("encode", f"must map {value!r} to 0, 1 or missing ({missing})", bit, remedy)
-    if not spec.is_named and not any(value in bits for value in spec.values) and all(map(is_bit, spec.values)):
-        return BITS
-    return Levels({value: int(bit) for value, bit in bits.items()})
-
-
-def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
-    """Choose which of two values is 1, for every column that is not 0/1 already.
-
-    Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
-    ascending order. A column with one value follows another one that has it. Two values that cannot be told apart by
-    rule, such as 0 and -9 or "Yes" and "yes", are refused.
+    Several values may stand for a category, and none for one of a binary column that never occurs.
     """
-    pairs: list[Pair | None] = []
-    for spec in specs:
-        column, values = spec.column, spec.values
-        two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
-        if len(two) > 2 or (len(two) == 2 and column.declared != "ordinal" and is_unclear(two)):
-            raise DataError(
-                f"{setting('X')} must have two values of clear meaning in every column for "
-                f"{setting('encode', 'auto')}; got {show_values(values)} in {spec.where}. "
-                f"{SAY_ALL}{f' {say_kind(spec.source)}' if len(two) > 2 else ''}{spec.remark}"
-            )
-        pairs.append(order_pair(two, column) if len(two) == 2 else None)
-    clear_pairs = [pair for pair in pairs if pair is not None]
-    chosen = [pair or _pair_of_single(spec.values, clear_pairs) for spec, pair in zip(specs, pairs, strict=True)]
-    return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in chosen]
+
+    entries: Mapping[Value, int]
+    kind: str = "binary"
+    scores: tuple[float, ...] | None = (0.0, 1.0)  # None for a nominal column
+    is_reversed: bool = False  # whether the user asked for the last category first
+    # what the values of the source were called, if the entries are labels: other sources may have the values alone
+    labels: Mapping[Value, Value] = field(default_factory=dict)
+    # whether the entries are words that were found, not stated: then the word None is an answer, not a blank
+    has_found_words: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_variable("of the coding", self.kind, self.n_categories, self.scores)
+        codes, every = set(self.entries.values()), set(range(self.n_categories))
+        fits = codes <= every and (self.kind == "binary" or codes == every)
+        require(fits, "The values of a column stand for its categories, numbered from 0.")
+
+    @cached_property
+    def n_categories(self) -> int:
+        """How many categories there are."""
+        return 2 if self.kind == "binary" else len(set(self.entries.values()))
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The first value of every category; None for one that has none."""
+        first: dict[int, Any] = {}
+        for value, number in self.entries.items():
+            first.setdefault(number, value)
+        return tuple(first.get(k) for k in range(self.n_categories))
+
+    @property
+    def pair(self) -> tuple[Value, Value]:
+        """The values that stand for 0 and for 1; a tuple where there are several, None where there is none."""
+        groups = [tuple(value for value, bit in self.entries.items() if bit == side) for side in (0, 1)]
+        zero, one = (group[0] if len(group) == 1 else group or None for group in groups)
+        return zero, one
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether 0 and 1 stand for themselves, and nothing else for a category."""
+        return self is BITS or (self.kind == "binary" and self.pair == (0, 1))
+
+    @cached_property
+    def has_words(self) -> bool:
+        """Whether a text stands for a category."""
+        return any(isinstance(value, str) for value in self.entries)
+
+    @cached_property
+    def _codes(self) -> dict[Value, int]:
+        """The category of every value, also without blanks around it; where values had labels, those of the labels."""
+        stripped = {value.strip(): code for value, code in self.entries.items() if isinstance(value, str)}
+        labeled = {value: self.entries.get(label, UNKNOWN) for value, label in self.labels.items()}
+        return {**stripped, **self.entries, **labeled}
+
+    def read(
+        self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
+    ) -> Codes:
+        """Return what values stand for."""
+        return super().read(values, labels, set(blanks) - {NO_ANSWER} if self.has_found_words else blanks)
+
+    def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
+        """Return the categories of values; those of their labels, where the entries are labels."""
+        are_meant = {value for value, label in labels.items() if self.labels or label in self.entries}
+        found = (
+            self.entries.get(labels[value], UNKNOWN) if value in are_meant else self._codes.get(value, UNKNOWN)
+            for value in values
+        )
+        return np.fromiter(found, self.dtype, len(values))
+
+    def _place(self, numbers: Cells) -> Codes:
+        codes: Codes = np.full(numbers.shape, UNKNOWN, dtype=self.dtype)
+        for value, code in self._codes.items():
+            if is_number(value):
+                codes[numbers == value] = code
+        return codes
 
 
-def pair_of(values: list[Value], column: Column, kind: str) -> Pair:
-    """Return which of at most two categories stands for 0, and which for 1."""
-    if len(values) < 2:
-        return _pair_of_single(values, [])
-    return order_pair(values, column) if kind == "nominal" else (values[0], values[1])
+@dataclass(frozen=True)
+class Cut(_Rule):
+    """Numbers above a threshold stand for 1, the others for 0."""
+
+    threshold: float
+
+    kind, scores, values, n_categories = "binary", (0.0, 1.0), (0, 1), 2
+
+    def _place(self, numbers: Cells) -> Codes:
+        # An array, not a number: a number would be rounded to the precision of the table first.
+        codes: Codes = np.asarray(np.greater(numbers, np.array([self.threshold])), dtype=self.dtype)
+        codes[~np.isfinite(numbers)] = UNKNOWN
+        return codes
 
 
-def order_pair(two: list[Value], column: Column) -> Pair:
-    """Return which of two values of a column stands for 0, and which for 1."""
-    if all(is_bit(value) for value in two):
-        return 0, 1  # whatever order its categories have
-    if column.declared == "ordinal":
-        return two[0], two[1]
-    if all(isinstance(value, str) for value in two):
-        words = [value.strip().casefold() for value in two]
-        for known_words in _KNOWN:
-            if set(words) == set(known_words):
-                return two[words.index(known_words[0])], two[words.index(known_words[1])]
-    categories = column.categories
-    zero, one = sorted(two, key=rank) if categories is None else sorted(two, key=categories.index)
-    return zero, one
+@dataclass(frozen=True)
+class Steps(_Rule):
+    """A continuous column: numbers stand for the steps of a grid, those beyond its ends for the first and the last."""
+
+    bounds: tuple[float, ...]  # between two steps, ascending; a number on one belongs to the step above
+    values: tuple[float, ...]  # the middle of each step
+    scores: tuple[float, ...]  # of each step, in standard deviations of the column that the grid was made for
+    means: tuple[float, ...]  # of its numbers in each step, cut off at the ends, with the weights of the rows
+    quartiles: tuple[tuple[float, ...], ...]  # of its numbers in each step: smallest, three quartiles, largest
+    ends: tuple[float, float] = (-math.inf, math.inf)  # of the grid; of normal scores, quantiles of the numbers
+    beyond: tuple[int, int] = (0, 0)  # rows below and above the ends, of that column
+    is_normal: bool = False  # whether the scores are normal ones: quantiles of the ranks
+    decimals: int | None = None  # of the numbers of that column; None if they have many
+
+    kind = "continuous"
+
+    def __post_init__(self) -> None:
+        q = len(self.values)
+        require(3 <= q == len(self.scores) == len(self.bounds) + 1 <= 256, "A continuous column has 3 to 256 steps.")
+        for points in (self.bounds, self.values, self.scores):
+            ascending = all(a < b for a, b in pairwise(points)) and all(map(math.isfinite, points))
+            require(ascending, "The steps of a continuous column are finite numbers in ascending order.")
+        fits = len(self.means) == len(self.quartiles) == q and all(
+            len(five) == 5
+            and five[0] <= mean <= five[-1]
+            and list(five) == sorted(five)
+            and all(map(math.isfinite, five))
+            for mean, five in zip(self.means, self.quartiles, strict=True)
+        )
+        require(fits, "Every step of a continuous column has a mean, between the smallest and the largest number.")
+
+    @classmethod
+    def around(cls, values: Sequence[float], scores: tuple[float, ...]) -> Steps:
+        """Return the rule by which numbers belong to the nearest of the values that stand for the steps.
+
+        Nothing is known of the numbers within a step: they are taken to be evenly spread, or the value itself where the
+        values are all whole numbers from the first to the last.
+        """
+        bounds = tuple((a + b) / 2 for a, b in pairwise(values))
+        ends = (2 * values[0] - bounds[0], *bounds, 2 * values[-1] - bounds[-1])
+        are_whole = all(isinstance(value, int) for value in values) and values[-1] - values[0] == len(values) - 1
+        spans = zip(values, values, strict=True) if are_whole else pairwise(ends)
+        decimals = 0 if are_whole else None
+        quartiles = tuple(tuple(np.linspace(a, b, 5).tolist()) for a, b in spans)
+        return cls(bounds, tuple(values), scores, tuple(map(float, values)), quartiles, decimals=decimals)
+
+    @property
+    def n_categories(self) -> int:
+        """How many steps there are."""
+        return len(self.values)
+
+    @property
+    def in_words(self) -> str:
+        """How its numbers lie on the grid, and how many rows beyond its ends count for the end steps."""
+        scale = "of normal scores " if self.is_normal else ""
+        ends = f"{self.n_categories} steps {scale}from {show_span(self.values[0], self.values[-1])}"
+        tails = [f"{n} {side}" for n, side in zip(self.beyond, ("below", "above"), strict=True) if n]
+        return f"{ends}, {' and '.join(tails)} the grid" if tails else ends
+
+    def _place(self, numbers: Cells) -> Codes:
+        places = np.searchsorted(self.bounds, np.asarray(numbers, dtype=np.float64), side="right")
+        codes: Codes = np.asarray(places, dtype=self.dtype)
+        codes[~np.isfinite(numbers)] = UNKNOWN
+        return codes
 
 
-def _pair_of_single(values: list[Value], others: list[Pair]) -> Pair:
-    """Return what the only value of a column stands for: as in other columns, if these agree, or by its meaning."""
-    if not values:
-        return 0, 1
-    value = values[0]
-    holders = {pair for pair in others if value in pair}
-    if len(holders) == 1:
-        return holders.pop()
-    if is_bit(value):
-        return 0, 1
-    word = value.strip().casefold() if isinstance(value, str) else None
-    return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
+@dataclass(frozen=True)
+class Indicators(Levels):
+    """A column made of indicator columns: a category for each, and perhaps one for rows in which none is 1."""
+
+    members: tuple[str, ...] = ()  # the indicator columns
+    rules: tuple[Levels | Cut | Steps, ...] = ()  # what their values mean
+
+
+Rule: TypeAlias = Levels | Cut | Steps
+BITS = Levels({0: 0, 1: 1})
+
+
+def contradict(one: Rule, other: Rule) -> bool:
+    """Tell whether a value that two rules know stands for different things: other thresholds, or other categories."""
+    if isinstance(one, Cut) or isinstance(other, Cut):
+        thresholds = {rule.threshold for rule in (one, other) if isinstance(rule, Cut)}
+        return len(thresholds) > 1 or not all(isinstance(rule, Cut) or rule.is_plain for rule in (one, other))
+    if isinstance(one, Steps) or isinstance(other, Steps):
+        return False  # their steps are compared as categories
+    shared = [value for value in one.entries if value in other.entries]
+    pairs = {(one.entries[value], other.entries[value]) for value in shared}
+    return len(pairs) > len({mine for mine, _ in pairs})

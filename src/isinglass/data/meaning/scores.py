@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.specs import CONTINUOUS
+from isinglass.data.meaning.advice import CONTINUOUS
 from isinglass.data.meaning.values import Value, show_values
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
@@ -41,6 +41,8 @@ def check_scores(points: Value, n_categories: int, where: str) -> list[float]:
     steps = whole_steps(above, 4.0 * EPSILON * max(map(abs, numbers)))
     if steps is not None:
         above = steps[0] * steps[1]
+    if len(set(above.tolist())) < len(above):
+        raise ArgumentError("scores", f"must differ by more than rounding for {where}", points)
     return [float(score) for score in above]
 
 
@@ -74,5 +76,10 @@ def steps_of(values: Sequence[Value], where: str) -> list[float]:
             f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
             f"{show_values(values)}. Say where its categories lie ({setting('scores', python='scores={…: […]}')}), or "
             f"that they are numbers ({CONTINUOUS})."
+        )
+    if not np.diff(whole[0]).all():
+        raise DataError(
+            f"{where} must hold numbers that differ by more than rounding to be ordinal; got {show_values(values)}. "
+            "Round them first."
         )
     return [float(step) for step in whole[0]]

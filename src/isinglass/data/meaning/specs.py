@@ -9,31 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from isinglass.data.column import Column
-from isinglass.data.meaning.coding import Cut, Levels, Rule, by_column
+from isinglass.data.meaning.coding import by_column
 from isinglass.data.meaning.recognition import MANY_LEVELS
+from isinglass.data.meaning.rules import Cut, Levels, Rule
 from isinglass.data.meaning.values import Value, is_bit, is_number, read_cell, read_word
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.variables import KINDS, find_covariates
-
-DROP = setting("drop", python="drop=[…] in read_table")
-ORDINAL, NOMINAL, CONTINUOUS = (
-    setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal", "continuous")
-)
-_SAY_KIND = (
-    f"If these are categories, say whether they have an order ({ORDINAL}) or not ({NOMINAL}); if they are numbers, "
-    f"pass {CONTINUOUS}."
-)
-SAY_ALL = (
-    f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
-    f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({DROP})."
-)
-
-
-def say_kind(source: Source) -> str:
-    """Say what to do with a column of more than two values."""
-    return "Categories and numbers need one table in memory, not parts." if source.is_part else _SAY_KIND
+from isinglass.variables import KINDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +153,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
     binarize = stated.binarize
     if binarize is not None and not isinstance(binarize, Mapping):
         binarize = dict.fromkeys(range(p), binarize)
-    kinds_of_columns = list_kinds({} if kinds is None else kinds, source, None)
+    kinds_of_columns = _list_kinds({} if kinds is None else kinds, source)
     scores = source.locate(stated.scores or {}, "scores")
     normal = {j for j, given in scores.items() if isinstance(given, str) and given == "normal"}
     implied = {j: "continuous" if j in normal else "ordinal" for j, given in scores.items() if given is not None}
@@ -180,7 +163,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
     cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
     missing = stated.missing_in(source)
     reversed_columns = source.locate(dict.fromkeys(stated.reverse), "reverse")
-    covariates = find_covariates(list(source.locate(dict.fromkeys(stated.covariates), "covariates")), range(p))
+    covariates = source.locate(dict.fromkeys(stated.covariates), "covariates")
     specs = [
         ColumnSpec(
             source,
@@ -205,7 +188,7 @@ def _check_forms(stated: ValueOptions) -> None:
     """Refuse options of the wrong form, and a threshold for all columns beside what values mean."""
     encode = stated.encode
     if stated.scores is not None and not isinstance(stated.scores, Mapping):
-        raise ArgumentError("scores", "must be a mapping of columns to numbers", stated.scores)
+        raise ArgumentError("scores", 'must be a mapping of columns to numbers or "normal"', stated.scores)
     if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
         allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
         raise ArgumentError("encode", f"must be {allowed}", encode)
@@ -230,19 +213,19 @@ def _read_cut(binarize: object) -> Cut:
     return Cut(float(binarize))
 
 
-def list_kinds(stated: Value, source: Source, default: str | None) -> list[Value]:
+def _list_kinds(stated: Value, source: Source) -> list[Value]:
     """Return a kind per column, from one word, one entry each, or a mapping of columns."""
     p = source.shape[1]
     if isinstance(stated, Mapping):
         by_place = source.locate(stated, "kinds")
-        kinds = [by_place.get(j, default) for j in range(p)]
+        kinds = [by_place.get(j) for j in range(p)]
     elif not hasattr(stated, "__len__"):
         raise ArgumentError("kinds", "must be one word, one entry per column, or a mapping", stated)
     else:
         kinds = [stated] * p if isinstance(stated, str) else list(stated)
         if len(kinds) != p:
             raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds))
-    wrong = [kind for kind in kinds if kind not in (*KINDS, default)]
+    wrong = [kind for kind in kinds if kind not in (*KINDS, None)]
     if wrong:
         raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
     return kinds

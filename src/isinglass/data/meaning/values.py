@@ -56,6 +56,11 @@ def as_float(value: object) -> float:
         return math.inf
 
 
+def as_whole(number: float) -> float | int:
+    """Return a number as a whole one if it is, unless it is so large that a float may stand for several."""
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
 def read_number(word: str, decimal: str = ".") -> float | int | None:
     """Return the number that a word spells, None if it spells none."""
     if decimal == ",":
@@ -63,7 +68,9 @@ def read_number(word: str, decimal: str = ".") -> float | int | None:
     if not _NUMBER.fullmatch(word):
         return None
     number = float(word)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    if abs(number) >= 2**53 and math.isfinite(number) and word.lstrip("+-").isdigit():
+        return int(Decimal(word))  # every digit counts; int(word) refuses thousands of zeros in front
+    return as_whole(number)
 
 
 def read_cell(word: str, decimal: str = ".") -> Value:
@@ -107,6 +114,19 @@ def is_among(value: Value, spelled: frozenset[Value]) -> bool:
 def rank(value: object) -> tuple[bool, Any]:  # Any: what can be compared
     """Order numbers before everything else, text by its characters and other values by how they are written."""
     return (False, value) if is_number(value) else (True, value if isinstance(value, str) else repr(value))
+
+
+def show_span(low: float, high: float) -> str:
+    """Return "0 to 12", in as many digits as show how far the numbers are apart.
+
+    Examples
+    --------
+    >>> show_span(0, 12.5), show_span(1.7e12, 1.7e12 + 86400)
+    ('0 to 12.5', '1.7e+12 to 1.7000000864e+12')
+    """
+    largest = max(abs(low), abs(high))
+    digits = int(np.clip(4 + round(math.log10(largest / (high - low))), 6, 17)) if high > low else 6
+    return f"{low:.{digits}g} to {high:.{digits}g}"
 
 
 def show_values(values: Iterable[object], most: int = 5) -> str:

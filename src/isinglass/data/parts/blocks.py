@@ -77,10 +77,10 @@ class Block:
             options = replace(options, encode=replace(coding, names=None), header=header)
         with self._named():
             source = self._open(options)
+            if not isinstance(self.options.encode, Coding):
+                _check_names(None if source.names is None else tuple(source.names), coding.names)
             table = convert_source(replace(source, weight=None), options)
-            names = table.names if table.variables.named else None
-            if names != coding.names:
-                raise DataError(_compare(names, coding.names))
+            _check_names(table.names if table.variables.named else None, coding.names)
             return table, source.weight if source.weight is None or table.rows is None else source.weight[table.rows]
 
     @contextmanager
@@ -170,10 +170,13 @@ def _split_collection(X: object) -> list[object]:
     return list(np.ravel(delayed)) if isinstance(delayed, np.ndarray) else list(delayed)
 
 
-def _compare(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> str:
-    """Say how the columns of a part differ from those of the first."""
-    head = "its columns must be those of part 0 in the same order"
+def _check_names(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> None:
+    """Refuse a part with other columns than the first."""
+    if got == wanted:
+        return
     if got is None or wanted is None:
-        return f"{head}; got {'none with names' if got is None else 'names where part 0 has none'}."
-    here, there = next(pair for pair in zip_longest(got, wanted) if pair[0] != pair[1])
-    return f"{head}; got {here!r} where part 0 has {there!r}."
+        difference = "none with names" if got is None else "names where part 0 has none"
+    else:
+        pair = next(pair for pair in zip_longest(got, wanted) if pair[0] != pair[1])
+        difference = " where part 0 has ".join("no column" if name is None else repr(name) for name in pair)
+    raise DataError(f"its columns must be those of part 0 in the same order; got {difference}.")

@@ -88,6 +88,7 @@ class PartedTable:
     weight_kind: str | None = "counts"  # what the weights of the parts stand for, if these have some
 
     is_whole: ClassVar[Literal[False]] = False
+    n_unlabeled: ClassVar[Literal[0]] = 0
     guesses: ClassVar[Mapping[Hashable, Guess]] = {}
     row_names = rows = units = holes = drawn = None  # nothing is known of single rows, and no cell is imputed
 
@@ -236,7 +237,8 @@ class PartedTable:
             "into memory."
         )
 
-    with_weight = unit_weight = weighted_rows = __array__ = __getitem__ = __iter__ = whole
+    with_weight = __array__ = __getitem__ = __iter__ = whole
+    unit_weight = weighted_rows = property(whole)
 
 
 AnyTable = Table | PartedTable
@@ -359,11 +361,11 @@ def open_parts(
         )
     if options.covariates:
         raise DataError(NO_COVARIATES)
-    kinds = " and ".join(setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "continuous"))
-    for option, shown in ((options.kinds, kinds), (options.scores, setting("scores"))):
-        if option is not None:
+    for name in ("kinds", "scores", "reverse", "combine_indicators", "guess"):
+        if getattr(options, name) is not getattr(ReadOptions, name):  # its default
             raise DataError(
-                f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
+                f"{setting(name)} must not be given for a table in parts, whose columns have two values. Read it into "
+                "memory."
             )
     blocks = find_blocks(X, replace(options, weight_kind=None, names=None), sample_weight)
     return _load(blocks, client).with_weight_kind(options.weight_kind).with_names(options.names)

@@ -5,9 +5,8 @@ All lengths are in points, 72 to an inch.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
-from enum import Enum
 from itertools import product
 
 import numpy as np
@@ -15,10 +14,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from isinglass.arguments import check_positive
 from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError
-from isinglass.show.layout import move_apart
+from isinglass.show.layout import separate_circles
 from isinglass.show.plot import marks
 
 AIR = 1.5  # least distance between an edge and a node that it passes, and between nodes
@@ -35,44 +32,11 @@ SMALLER_STEPS = 10  # how often nodes may shrink by 8 % to let edges pass
 
 
 @dataclass(frozen=True)
-class Style:
-    """What was decided about the drawing as a whole."""
-
-    edge_color: str
-    legend: bool | str
-    node_size: float | None
-    font_size: float | None
-    is_fixed: bool  # whether positions were given
-
-    def __post_init__(self) -> None:
-        if self.edge_color not in ("sign", "group"):
-            raise ArgumentError("edge_color", 'must be "sign" or "group"', self.edge_color)
-        if not isinstance(self.legend, bool) and self.legend != "outside":
-            raise ArgumentError("legend", 'must be True, False or "outside"', self.legend)
-        for name in ("node_size", "font_size"):
-            if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name))
-
-    def letters(self, ax: Axes, n_nodes: int) -> float:
-        """Return the font size of labels beside nodes, and the largest of a legend."""
-        return self.font_size or float(np.clip(0.12 * _spacing(ax, n_nodes), marks.LEAST_LETTERS, 10.0))
-
-
-class LabelPlace(Enum):
-    """Where the labels of the nodes are."""
-
-    NONE = "nowhere"
-    BESIDE = "beside the nodes"
-    INSIDE = "inside the nodes"
-    NUMBERED = "numbers inside the nodes, and names in the legend"
-
-
-@dataclass(frozen=True)
 class Nodes:
     """What is drawn of the nodes, in their order."""
 
     texts: list[str]
-    places: list[LabelPlace]  # of the labels: the first that has room is taken, and the last always has
+    inside: bool  # whether the texts are written into the nodes if all have room
     members: list[Hashable]  # the group of every node
     colors: dict[Hashable, str]  # of the groups
     scale: FloatArray  # diameters relative to those of nodes without a measure
@@ -83,10 +47,6 @@ class Nodes:
     def outer(self) -> float:
         """Diameter with the ring, relative to that of the node."""
         return 1.0 if self.rings is None else marks.RING
-
-    def written(self, place: LabelPlace) -> list[str]:
-        """Return what is written inside the nodes."""
-        return self.texts if place is LabelPlace.INSIDE else [str(k + 1) for k in range(len(self.texts))]
 
 
 @dataclass(frozen=True)
@@ -109,61 +69,61 @@ class Arrangement:
     lines: list[FloatArray]
     widths: FloatArray  # of the lines
     diameters: FloatArray
-    labels: LabelPlace
-    letters: FloatArray  # font sizes of labels inside
+    letters: FloatArray | None  # font sizes of labels inside; None: they are beside the nodes
 
 
-def arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, style: Style) -> Arrangement:
-    """Find places and sizes for the axes as they are now, with labels inside the nodes if these have room."""
-    inside = [place for place in nodes.places if place in (LabelPlace.INSIDE, LabelPlace.NUMBERED)]
-    found = _arrange_around(ax, xy, nodes, edges, style, inside)
-    if not inside or found.labels in inside:
-        return found
-    return _arrange_around(ax, xy, nodes, edges, style, [])
-
-
-def _arrange_around(
-    ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, style: Style, inside: Sequence[LabelPlace]
+def arrange(
+    ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: bool, font_size: float | None
 ) -> Arrangement:
-    """Find places and sizes where nodes hold labels of one of the kinds ``inside``, or none."""
-    _frame(ax, xy, keep_aspect=style.is_fixed)
+    """Find places and sizes for the axes as they are now; nodes stay at positions that are fixed."""
+    _frame(ax, xy, keep_aspect=is_fixed)
     pixel, box = ax.figure.dpi / 72.0, ax.get_window_extent()
     frame, points = np.array([box.p0, box.p1]) / pixel, ax.transData.transform(xy) / pixel
-    spacing = _spacing(ax, len(xy))
-    needed = {place: marks.least_diameters(ax, nodes.written(place)) for place in inside}
-    usual = np.clip(0.35 * spacing, 8, 40) if inside else np.clip(0.17 * spacing, 4, 26)
-    diameters = nodes.scale * (style.node_size or usual / nodes.outer)
-    if not style.is_fixed:
-        if inside and style.node_size is None:
-            diameters = _grow(diameters, needed, nodes.outer, float(np.diff(frame, axis=0).prod()))
-        # First with room for edges.
-        points = move_apart(points, np.maximum(0.22 * spacing, 0.65 * nodes.outer * diameters), AIR, frame)
-        points = move_apart(points, nodes.outer * diameters / 2, AIR, frame)
-    diameters = diameters * room(points, nodes.outer * diameters / 2)
-    for _ in range(SMALLER_STEPS):
-        widths = _line_widths(edges.shares, diameters)
-        lines, pass_all = bend(points, nodes.outer * diameters / 2, edges.pairs, widths, frame)
-        if pass_all:
+    spacing, outer = _spacing(ax, len(xy)), nodes.outer
+    needed = marks.least_diameters(ax, nodes.texts) if nodes.inside else np.full(len(xy), np.inf)
+    for inside in [True, False] if nodes.inside else [False]:
+        usual = np.clip(0.35 * spacing, 8, 40) if inside else np.clip(0.17 * spacing, 4, 26)
+        diameters, places = nodes.scale * usual / outer, points
+        if inside and not is_fixed:
+            diameters = _grow(diameters, needed, outer, float(np.diff(frame, axis=0).prod()))
+        if not is_fixed:  # first with room for edges
+            places = separate_circles(places, np.maximum(0.22 * spacing, 0.65 * outer * diameters), AIR, frame)
+            places = separate_circles(places, outer * diameters / 2, AIR, frame)
+        diameters = diameters * shrink_factor(places, outer * diameters / 2)
+        for _ in range(SMALLER_STEPS):
+            widths = _line_widths(edges.shares, diameters)
+            lines, pass_all = route_edges(places, outer * diameters / 2, edges.pairs, widths, frame)
+            if pass_all:
+                break
+            diameters = 0.92 * diameters
+        if (needed <= diameters + 1e-6).all():
             break
-        diameters = 0.92 * diameters
-    labels = next((place for place in inside if (needed[place] <= diameters + 1e-6).all()), nodes.places[-1])
-    letters = marks.letters_inside(diameters, needed[labels], style.font_size) if labels in needed else np.empty(0)
+    letters = marks.letters_inside(diameters, needed, font_size) if inside else None
     back = ax.transData.inverted().transform
-    places = xy if style.is_fixed else back(points * pixel)
-    return Arrangement(places, [back(line * pixel) for line in lines], widths, diameters, labels, letters)
+    xy = xy if is_fixed else back(places * pixel)
+    return Arrangement(xy, [back(line * pixel) for line in lines], widths, diameters, letters)
 
 
-def _grow(diameters: FloatArray, needed: dict[LabelPlace, FloatArray], outer: float, area: float) -> FloatArray:
+def _grow(diameters: FloatArray, needed: FloatArray, outer: float, area: float) -> FloatArray:
     """Return diameters as large as labels inside need, if nodes then take a small enough share of the area."""
-    named = needed[LabelPlace.INSIDE]
-    goals = [(1.5 * named, 0.13), (named, 0.22)]
-    if LabelPlace.NUMBERED in needed:
-        goals.append((needed[LabelPlace.NUMBERED], 0.45))
-    for goal, largest_share in goals:
+    for goal, largest_share in ((1.5 * needed, 0.13), (needed, 0.22)):
         grown = max(1.0, float((goal / diameters).max())) * diameters
         if ((outer * grown) ** 2).sum() * np.pi / 4 <= largest_share * area:
             return grown
     return diameters
+
+
+def lay_out(ax: Axes) -> None:
+    """Give axes without scales their place in the figure, in which letters are measured."""
+    ax.set_axis_off()
+    figure = ax.figure.canvas.figure  # the whole one, if these axes are part of a subfigure
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+
+
+def label_size(ax: Axes, n_nodes: int) -> float:
+    """Return the usual font size of labels beside nodes, and the largest of a legend."""
+    return float(np.clip(0.12 * _spacing(ax, n_nodes), marks.LEAST_LETTERS, 10.0))
 
 
 def _line_widths(share: FloatArray, diameters: FloatArray) -> FloatArray:
@@ -177,11 +137,7 @@ def _spacing(ax: Axes, n_nodes: int) -> float:
 
 
 def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
-    """Set the limits of the axes and lay out the figure, in which labels are measured."""
-    ax.set_axis_off()
-    figure = ax.figure.canvas.figure  # the whole one, if these axes are part of a subfigure
-    if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()
+    """Set the limits of the axes."""
     low, high = xy.min(axis=0), xy.max(axis=0)
     half = np.maximum(0.58 * (high - low), 0.05 * max(float((high - low).max()), 1.0))
     if keep_aspect:
@@ -193,7 +149,7 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
 
-def room(points: FloatArray, radii: FloatArray) -> float:
+def shrink_factor(points: FloatArray, radii: FloatArray) -> float:
     """Return the factor, at most 1, by which radii must shrink for circles around the points not to touch.
 
     Circles stay SMALLEST, even where they touch.
@@ -203,7 +159,7 @@ def room(points: FloatArray, radii: FloatArray) -> float:
     return float(min(1.0, max(allowed.min(initial=1.0), SMALLEST / 2 / radii.max(initial=SMALLEST))))
 
 
-def bend(
+def route_edges(
     points: FloatArray, radii: FloatArray, pairs: NDArray[np.integer], widths: FloatArray, frame: FloatArray
 ) -> tuple[list[FloatArray], bool]:
     """Return a line for every pair: straight, or bent around the nodes in between as little as possible.
@@ -218,11 +174,11 @@ def bend(
         line = points[[s, t]]
         others = np.delete(np.arange(len(points)), [s, t])
         centers, distances = points[others], radii[others] + width / 2 + AIR
-        covered = hidden(line[None], centers, distances)[0]
+        covered = depth_in_circles(line[None], centers, distances)[0]
         if covered > 0:
             curves = _curves(points[s], points[t], BENDS + FAR_BENDS if is_small else BENDS)
             outside = np.maximum(frame[0] - curves, curves - frame[1]).max(axis=(1, 2))
-            price = hidden(curves, centers, distances) + np.maximum(outside, 0.0)
+            price = depth_in_circles(curves, centers, distances) + np.maximum(outside, 0.0)
             if price.min() < covered:
                 line, covered = curves[price.argmin()], price.min()
         lines.append(line)
@@ -230,7 +186,7 @@ def bend(
     return lines, not (is_small and n_hidden)
 
 
-def hidden(lines: FloatArray, points: FloatArray, radii: FloatArray) -> FloatArray:
+def depth_in_circles(lines: FloatArray, points: FloatArray, radii: FloatArray) -> FloatArray:
     """Return how far every line (n, k, 2) runs into circles, summed over these."""
     (x, y), (dx, dy) = np.moveaxis(lines[:, None, :-1], -1, 0), np.moveaxis(np.diff(lines, axis=1)[:, None], -1, 0)
     to_x, to_y = points[:, :1] - x, points[:, 1:] - y

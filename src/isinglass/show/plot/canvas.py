@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any, Literal
 from unicodedata import category
 
@@ -14,20 +12,15 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
-from matplotlib.lines import Line2D
-from matplotlib.transforms import Bbox
 
 from isinglass.arguments import check_positive
 from isinglass.arrays import AnyArray
-from isinglass.errors import ArgumentError, DataError
-from isinglass.show.palette import NAMED
+from isinglass.errors import ArgumentError
 
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """Options of every text that holds a name: a dollar sign is not mathematics."""
-_MISSING = "\ufffd"
 PRINT = 300.0  # dots per inch of figures for print
 FILLED = 0.9  # axes that take more than this share of the width and height fill their figure
 MILLIMETERS = 25.4  # in an inch
@@ -42,6 +35,8 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = Fals
     rows, and a figure that the given axes fill grows to it.
     """
     if ax is not None:
+        if not isinstance(ax, Axes):
+            raise ArgumentError("ax", "must be axes of matplotlib", ax)
         if not fill and fills_figure(ax):
             _make_room(ax, CLOSER * size[1] if rows else 0.0)
         return ax
@@ -96,8 +91,8 @@ def panels(
             unused.remove()
         return made[:count]
     listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    if len(listed) != count:
-        raise ArgumentError("axes", f"must be one for each of {count} {what}", len(listed))
+    if len(listed) != count or not all(isinstance(ax, Axes) for ax in listed):
+        raise ArgumentError("axes", f"must be axes of matplotlib, one for each of {count} {what}", axes)
     return listed
 
 
@@ -106,53 +101,46 @@ def ink() -> str:
     return to_hex(rcParams["axes.edgecolor"])
 
 
-def any_color(color: Any) -> str:  # Any: what a user passes
-    """Return ``#rrggbb`` for a name of our palette or any color of matplotlib."""
-    if isinstance(color, str) and color in NAMED:
-        return NAMED[color]
-    try:
-        return to_hex(color)
-    except (TypeError, ValueError):
-        raise DataError(f"a color must be one that matplotlib knows; got {color!r}.") from None
-
-
 def readable(name: object, longest: int = 30) -> str:
-    """Return a name as one short line; runs of characters that the font lacks become U+FFFD."""
-    start = str(name)[: 10 * longest]
-    text = " ".join("".join(character for character in start if category(character) != "Cf").split())
-    if len(text) > longest or len(str(name)) > 10 * longest:
-        text = text[: longest - 1] + "…"
-    known = _glyphs(tuple(FontProperties().get_family()))
-    missing = _MISSING if ord(_MISSING) in known else "?"
-    shown = "".join(character if ord(character) in known else missing for character in text)
-    return re.sub(re.escape(missing) + "{2,}", lambda _: missing, shown)
+    """Return a name as one short line without control characters."""
+    start = " ".join(str(name)[: 10 * longest].split())
+    text = "".join(character for character in start if not category(character).startswith("C"))
+    return text if len(text) <= longest and len(str(name)) <= 10 * longest else text[: longest - 1] + "…"
 
 
-def write_legend(
-    ax: Axes, entries: Iterable[tuple[Artist | None, str]], **options: Any
-) -> Legend:  # Any: those of matplotlib
+def write_legend(ax: Axes, entries: Sequence[tuple[Artist, str]], **options: Any) -> Legend:  # Any: those of matplotlib
     """Add a legend whose texts may hold dollar signs and leading underscores."""
     if is_narrow(ax):
         options = {"fontsize": SMALL, **options}
-    handles, texts = zip(*entries, strict=True)
+    handles, texts = [handle for handle, _ in entries], [text for _, text in entries]
     legend = ax.legend(handles, [f"entry {k}" for k in range(len(texts))], **options)  # "_x" would be left out
     for shown, text in zip(legend.get_texts(), texts, strict=True):
         shown.set(text=text, **PLAIN)
     return legend
 
 
-def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Artist | None, str]]], font_size: float) -> None:
-    """Write legends below the axes, in as many columns as fit; a figure that the axes fill grows by their height.
-
-    A legend whose handles are all None is a list of texts.
-    """
-    figure = ax.figure.canvas.figure
-    box, height = ax.get_window_extent(), 0.0
-    for entries in blocks:
-        above = ax.get_legend()
-        height += _legend_at(ax, list(entries), height, box, font_size).get_window_extent().height
-        if above is not None:
-            ax.add_artist(above)  # axes keep the last legend only
+def write_below(ax: Axes, entries: Sequence[tuple[Artist, str]], font_size: float, title: str | None = None) -> None:
+    """Write a legend below the axes, in as many columns as fit; a figure that the axes fill grows by its height."""
+    figure, box = ax.figure.canvas.figure, ax.get_window_extent()
+    options: dict[str, Any] = {
+        "loc": "upper left",
+        "bbox_to_anchor": (0.0, 0.0),
+        "fontsize": min(font_size, 6.5 if len(entries) > 12 else 9.0),
+        "frameon": False,
+        "borderaxespad": 0.2,
+        "handlelength": 1.6,
+        "handletextpad": 0.6,
+        "columnspacing": 1.2,
+        "labelspacing": 0.25,
+    }
+    wide = write_legend(ax, entries, **options).get_window_extent().width
+    n_columns = int(np.clip(box.width // max(wide, 1.0), 1, max(len(entries), 1)))
+    legend = write_legend(ax, entries, ncols=n_columns, **options)
+    if title is not None:
+        legend.set_title(title)
+        legend.get_title().set(fontsize=options["fontsize"], **PLAIN)
+        legend.set_alignment("left")
+    height = legend.get_window_extent().height
     height = 1.04 * height + 3.0 * figure.dpi / 72.0  # letters are a little larger at other numbers of dots per inch
     share, inches = height / box.height, height / figure.dpi
     if figure.get_layout_engine() is not None:
@@ -168,25 +156,6 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Artist | None, str]]],
         ax.set_position((place.x0, place.y0 + share, place.width, place.height - share))
 
 
-def _legend_at(ax: Axes, entries: list[tuple[Artist | None, str]], below: float, box: Bbox, font_size: float) -> Legend:
-    """Return a legend at a distance of ``below`` dots from the axes."""
-    is_list = all(handle is None for handle, _ in entries)
-    handles = [(Line2D([], [], linestyle="none") if handle is None else handle, text) for handle, text in entries]
-    options: dict[str, Any] = {
-        "loc": "upper left",
-        "bbox_to_anchor": (0.0, -below / box.height),
-        "fontsize": min(font_size, 5.5 if len(entries) > 40 else 6.5 if len(entries) > 12 else 9.0),
-        "frameon": False,
-        "borderaxespad": 0.2,
-        "handlelength": 0.0 if is_list else 1.6,
-        "handletextpad": 0.0 if is_list else 0.6,
-        "columnspacing": 1.2,
-        "labelspacing": 0.25,
-    }
-    wide = write_legend(ax, handles, **options).get_window_extent().width
-    return write_legend(ax, handles, ncols=int(max(1, min(len(handles), box.width // max(wide, 1.0)))), **options)
-
-
 def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
     """Return axes that fill a new figure of a given size on paper.
 
@@ -199,15 +168,3 @@ def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
     ax = axes_or_new(None, (wide / MILLIMETERS, tall / MILLIMETERS), fill=True)
     ax.figure.set_dpi(PRINT)
     return ax
-
-
-@lru_cache(maxsize=8)
-def _glyphs(families: tuple[str, ...]) -> frozenset[int]:
-    """Return the characters that fonts of these families have."""
-    known: set[int] = set()
-    for family in families:
-        try:
-            known.update(get_font(findfont(FontProperties(family=[family]), fallback_to_default=False)).get_charmap())
-        except ValueError:  # not installed: matplotlib skips it, too
-            continue
-    return frozenset(known or get_font(findfont(FontProperties())).get_charmap())

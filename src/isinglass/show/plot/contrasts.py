@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
+from isinglass.arguments import check_kind, check_level, check_positive
 from isinglass.arrays import AnyArray
+from isinglass.export.attributes import Positions
 from isinglass.names import NodeValues
 from isinglass.network import Network
 from isinglass.pairs import pair_keys
@@ -25,16 +26,16 @@ def group_networks(
     *,
     width: float = 180.0,
     groups: NodeValues | None = None,
-    positions: ArrayLike | None = None,
-    labels: bool | str | Sequence[str] = True,
-    font_size: float | None = None,
+    positions: Positions | None = None,
+    labels: bool | str | NodeValues = True,
 ) -> AnyArray:
     """Draw the networks of the groups side by side, in one layout, with one scale of edge widths and one legend.
 
     ``result`` is what `isinglass.compare_groups` returned, ``width`` that of a new figure in millimeters; the other
     parameters are those of `network`.
     """
-    n_groups, wide = len(result.groups), width / MILLIMETERS
+    n_groups = len(check_kind("result", result, GroupComparison, "compare_groups").groups)
+    wide = check_positive("width", width) / MILLIMETERS
     n_rows = -(-n_groups // (1 if wide < NARROW else 3))
     columns = -(-n_groups // n_rows)
     tall = n_rows * (wide / columns + 0.25) + 0.25
@@ -43,7 +44,7 @@ def group_networks(
         places[0].figure.subplots_adjust(0.01, 0.25 / tall, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
     widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
     positions = shared_layout(result.networks) if positions is None else positions
-    style: dict[str, Any] = {"groups": groups, "labels": labels, "font_size": font_size, "legend": False}
+    style: dict[str, Any] = {"groups": groups, "labels": labels, "legend": False}
     for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
         network(one, ax, positions=positions, max_weight=widest or None, **style)
         ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
@@ -63,28 +64,30 @@ def group_difference(
     second: str | None = None,
     level: float | None = 0.05,
     groups: NodeValues | None = None,
-    positions: ArrayLike | None = None,
-    labels: bool | str | Sequence[str] = True,
-    max_weight: float | None = None,
-    font_size: float | None = None,
+    positions: Positions | None = None,
+    labels: bool | str | NodeValues = True,
 ) -> Axes:
     """Draw the couplings of one group minus those of another: blue where the first is larger, vermillion if smaller.
+
+    A pair whose difference is a table, because a column has no order, is gray: its norm has no sign.
 
     ``result`` is what `isinglass.compare_groups` returned. The groups are the first two by default. Only edges whose
     family-wise p-value is at most ``level`` are drawn, and the figure says how many there are; all with None. The
     other parameters are those of `network`.
     """
-    whole = result.difference(first, second)
-    pairs = result.edge_index if level is None else result.edge_index[result.edge_p_between(first, second) <= level]
-    drawn = Network(whole.fields, pairs, whole.values_at(pair_keys(pairs, whole.n_features)), whole.names)
+    whole = check_kind("result", result, GroupComparison, "compare_groups").difference(first, second)
+    level = None if level is None else check_level(level)
+    is_found = result.edge_p_between(first, second) <= (1.0 if level is None else level)
+    kept = np.isin(whole.edge_keys, pair_keys(result.edge_index[is_found], whole.n_features))
+    blocks = whole.parameters[np.repeat(kept, whole.variables.block_sizes(whole.edge_index))]
+    drawn = Network(whole.fields, whole.edge_index[kept], variables=whole.variables, pair_parameters=blocks)
     one, two = (readable(group) for group in (first or result.groups[0], second or result.groups[1]))
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
     ax = axes_or_new(ax, USUAL, fill=True)
-    words = {1: f"larger in {one}", -1: f"larger in {two}", 0: ""}
-    widest = max_weight or float(drawn.weights.max(initial=0.0))
+    words = {1: f"larger in {one}", -1: f"larger in {two}", 0: "differs: norm of a table"}
+    widest = float(drawn.weights.max(initial=0.0))
     entries = explain_edges(drawn.edge_signs, widest, words, "difference")
-    heading: list[tuple[Any, str]] = [(None, f"{one} minus {two}: {found}")]
-    write_below(ax, [heading, entries] if entries else [heading], font_size or 7.0)
+    write_below(ax, entries, 7.0, title=f"{one} minus {two}: {found}")
     positions = shared_layout(result.networks) if positions is None else positions
-    style: dict[str, Any] = {"groups": groups, "labels": labels, "font_size": font_size, "legend": False}
-    return network(drawn, ax, positions=positions, max_weight=max_weight, **style)
+    style: dict[str, Any] = {"groups": groups, "labels": labels, "legend": False}
+    return network(drawn, ax, positions=positions, **style)

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_count
+from isinglass.arguments import check_count, check_kind, check_not_negative
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.agreement import RocCurve
@@ -53,7 +53,7 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     values = np.array([one.network.values_at(keys) for one in solutions])
     ax = axes_or_new(ax, (8.0, 5.0))
     signed = network.variables.has_sign(pairs)
-    signs = np.where(signed, np.where(_last_values(values) >= 0, 1, -1), 0)
+    signs = np.where(signed, np.where(values.sum(axis=0) >= 0, 1, -1), 0)
     lines = [np.column_stack([alphas, column]) for column in values.T]
     thin = float(np.clip(20.0 / np.sqrt(len(lines) + 1.0), 0.35, 1.2))  # thousands of lines must not become one area
     colors = [SIGNS[sign] for sign in signs.tolist()]
@@ -64,24 +64,21 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     ax.set_ylim(max(-reach, 1.05 * float(values.min(initial=0.0)) - 0.05 * reach), reach)
     ax.set_ylabel("coupling" if signed.all() else "norm" if not signed.any() else "coupling, or norm (gray)")
     if alpha is not None:
-        ax.axvline(alpha, color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
+        ax.axvline(check_not_negative("alpha", alpha), color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
         where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "ha": "center"}
-        ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), textcoords="offset points", fontsize=9, **where)
+        where |= {"textcoords": "offset points", "fontsize": SMALL if is_narrow(ax) else 9.0}
+        ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), **where)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]
     _name_ends(ax, float(alphas[-1]), [(values[-1, k], pairs[k]) for k in strongest if values[-1, k]], network.names)
     return ax
 
 
-def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes | None = None) -> Axes:
+def roc(result: RocCurve | Mapping[str, RocCurve], ax: Axes | None = None) -> Axes:
     """Draw the true against the false positive rate of edges, one line per curve, and the diagonal of guessing.
 
-    ``result`` is what `isinglass.metrics.roc_curve` returned; several by name or in a list.
+    ``result`` is what `isinglass.metrics.roc_curve` returned, or several by name.
     """
-    if isinstance(result, RocCurve):
-        result = {"": result}
-    elif isinstance(result, Sequence) and not isinstance(result, str):
-        result = {f"curve {k + 1}": curve for k, curve in enumerate(result)}
-    curves = result if isinstance(result, Mapping) else {}
+    curves = {"": result} if isinstance(result, RocCurve) else result if isinstance(result, Mapping) else {}
     if not curves or not all(isinstance(curve, RocCurve) for curve in curves.values()):
         raise DataError(f"result must be one or more RocCurve, as roc_curve returns them; got {type(result).__name__}.")
     ax = axes_or_new(ax, (5.5, 5.5))
@@ -102,6 +99,7 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
 
     ``result`` is what `isinglass.select.sample_size` returned.
     """
+    check_kind("result", result, SampleSizeStudy, "select.sample_size")
     ax = axes_or_new(ax, (4.6, 3.2))
     bands = {name: result.summary(name) for name in result.measures}
     bands = {name: band for name, band in bands.items() if not np.isnan(band).all()}
@@ -119,8 +117,8 @@ def stability(result: Bootstrap, ax: Axes | None = None) -> Axes:
     ``result`` is what ``bootstrap(X, kind="case-drop")`` returned. The legend has the CS-coefficients; the line at 0.7
     is the correlation that they refer to. Without edges there is no order, and nothing is drawn.
     """
+    drops = check_kind("result", result, Bootstrap, 'bootstrap(kind="case-drop")').drops()
     ax = axes_or_new(ax, (4.6, 3.2))
-    drops = result.drops()
     kept = 100.0 * (1.0 - drops["dropped"])
     bands = {
         f"{of.replace('_', ' ')} (CS {coefficient:.2f})": np.array([drops[f"{of}_q5"], drops[of], drops[f"{of}_q95"]])
@@ -147,13 +145,6 @@ def _draw_bands(ax: Axes, x: FloatArray, bands: Mapping[str, FloatArray], corner
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _last_values(values: FloatArray) -> FloatArray:
-    """Return the last non-zero coupling of every pair."""
-    rows = np.arange(len(values))[:, None]
-    last = np.where(values != 0, rows, 0).max(axis=0) if values.size else np.empty(0, dtype=int)
-    return np.asarray(values[last, np.arange(values.shape[1])])
-
-
 def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
     """Let the penalty decrease from left to right, on a logarithmic scale unless it reaches zero."""
     low, high = float(alphas.min()), float(alphas.max())
@@ -173,15 +164,16 @@ def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
 def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, NDArray[np.int32]]], names: Sequence[str]) -> None:
     """Write the names of pairs beside the ends of their lines, moved apart where they would overlap."""
     apart, longest = 0.045 * float(np.diff(ax.get_ylim())[0]), 10 if is_narrow(ax) else 18
-    leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
+    leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
+    leader["patchA"] = None  # up to the text, not up to a margin around it
     beside: dict[str, Any] = {"textcoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
     size = SMALL - 1.0 if is_narrow(ax) else 8.0
-    for (value, (s, t)), height in zip(ends, _move_apart([value for value, _ in ends], apart), strict=True):
+    for (value, (s, t)), height in zip(ends, _space_out([value for value, _ in ends], apart), strict=True):
         text, place = f"{readable(names[s], longest)} – {readable(names[t], longest)}", (1.02, height)
         ax.annotate(text, (alpha, value), xytext=place, fontsize=size, arrowprops=leader, **beside, **PLAIN)
 
 
-def _move_apart(values: Sequence[float], apart: float) -> FloatArray:
+def _space_out(values: Sequence[float], apart: float) -> FloatArray:
     """Return the values moved as little as needed to lie at least ``apart`` from each other, by isotonic regression."""
     order = np.argsort(values, kind="stable")
     blocks: list[list[float]] = []  # of values shifted by their rank, which may be equal but not decrease
@@ -208,22 +200,22 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw; a new figure by default.
     """
+    check_kind("result", result, ModelCheck, "metrics.check_model")
     ax = axes_or_new(ax, (5.0, 5.0))
     ax.plot([0, 1], [0, 1], color=NEUTRAL, linewidth=0.8, zorder=1)
     markers = dict(zip(("means", "pairs", "triples", "counts"), "os^D", strict=True))
-    handles = []
+    entries = []
     for one in result.comparisons:
         flagged, size = one.flagged, 22 if len(one.observed) < 200 else 8
         for chosen, color, alpha in ((~flagged, POSITIVE, 0.5), (flagged, NEGATIVE, 1.0)):
             points = one.expected[chosen], one.observed[chosen]
             ax.scatter(*points, s=size, color=color, alpha=alpha, marker=markers[one.what], linewidths=0, zorder=2)
         shown = np.flatnonzero(flagged)[:200]
-        ax.errorbar(
-            one.expected[shown], one.expected[shown], one.half_width[shown], fmt="none", ecolor=NEUTRAL, linewidth=0.6
-        )
+        middle, reach = one.expected[shown], one.half_width[shown]
+        ax.vlines(middle, middle - reach, middle + reach, colors=NEUTRAL, linewidth=0.6, zorder=1)
         label = f"{one.what}: {one.n_flagged} of {len(flagged)} not reproduced"
         color = NEGATIVE if one.n_flagged else POSITIVE
-        handles.append(Line2D([], [], marker=markers[one.what], linestyle="", color=color, label=label, markersize=5))
+        entries.append((Line2D([], [], marker=markers[one.what], linestyle="", color=color, markersize=5), label))
     ax.set(xlabel="share in simulated rows", ylabel="share in the data", xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    ax.legend(handles=handles, loc="upper left", frameon=False, fontsize="small")
+    write_legend(ax, entries, loc="upper left", frameon=False, fontsize=SMALL if is_narrow(ax) else 9.0)
     return ax

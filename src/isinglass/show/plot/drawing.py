@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
-from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.path import Path
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, check_positive
-from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, DataError
-from isinglass.export.attributes import check_positions, plain_value
+from isinglass.arguments import check_flag, check_not_negative, check_positive, check_word
+from isinglass.errors import DataError
+from isinglass.export.attributes import Positions, check_positions
 from isinglass.names import NodeValues, by_node
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.show.layout import force_layout
-from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, color_groups
+from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, read_groups
 from isinglass.show.plot import marks
-from isinglass.show.plot.arrange import Arrangement, Edges, LabelPlace, Nodes, Style, arrange
-from isinglass.show.plot.canvas import any_color, axes_or_new, ink, readable, write_below, write_legend
+from isinglass.show.plot.arrange import Arrangement, Edges, Nodes, arrange, label_size, lay_out
+from isinglass.show.plot.canvas import axes_or_new, ink, readable, write_below
 
-CORNERS: tuple[Any, ...] = ("upper left", "upper right", "lower right")  # small print may be in the other
 MARKERS = "osD^vPX"  # shapes of nodes: the next one each time the colors of groups repeat
-FAINTEST = 0.15  # opacity of an edge of weight zero
+FAINTEST = 0.4  # opacity of an edge of weight zero
 DASHES = (0, (3.0, 1.2))  # negative edges are dashed: their sign is visible in gray print and without color vision
 GAPS = 0.45  # opacity of their gaps relative to the dashes: they are as visible as the others
 WORDS: Mapping[int, str] = {1: "positive coupling", -1: "negative coupling", 0: "no sign: norm of a table"}
@@ -42,20 +39,17 @@ def network(
     *,
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
-    positions: ArrayLike | Mapping[str, Sequence[float]] | None = None,
-    labels: bool | str | Sequence[str] = True,
+    positions: Positions | None = None,
+    labels: bool | str | NodeValues = True,
     sizes: str | NodeValues | None = None,
     rings: NodeValues | None = None,
-    legend: bool | str = True,
+    legend: bool = True,
     edge_color: str = "sign",
     positive_only: bool = False,
     min_weight: float = 0.0,
     max_weight: float | None = None,
     inside: bool | None = None,
-    longest_label: int = 30,
     font_size: float | None = None,
-    node_size: float | None = None,
-    random_state: RandomSource = 0,
 ) -> Axes:
     """Draw a network: near nodes are strongly coupled, thick edges are large couplings, negative ones are dashed.
 
@@ -73,22 +67,22 @@ def network(
     groups : sequence, mapping or pandas Series, optional
         The group of every node, in order or by name, which decides its color; None or NaN is no group.
     group_colors : mapping, optional
-        Colors of some groups: names of our palette, such as "red", or any color of matplotlib. The others are chosen.
+        Colors of some groups: ``"#rrggbb"``, or names of our palette such as "red". The others are chosen.
     positions : array-like of shape (n_features, 2) or mapping, optional
         Positions of the nodes, in order or by name; by default `isinglass.layout.force_layout` of the edges that are
         drawn, with nodes moved apart that would touch. `isinglass.layout.shared_layout` gives several networks the same
-        positions.
-    labels : bool, "wording" or sequence of str, default True
-        Whether to write the names, or the texts to write instead; "wording": the variable labels of the file that the
-        table came from. Labels do not overlap: those of the weakest nodes are
-        left out where there is no room, and the figure says how many.
+        positions, and both layouts take a seed.
+    labels : bool, "wording", sequence, mapping or pandas Series, default True
+        Whether to write the names, or the texts to write instead, in order or by name; "wording": the variable labels
+        of the file that the table came from. Labels do not overlap: those of the weakest nodes are left out where there
+        is no room, and the figure says how many.
     sizes : str, sequence, mapping or pandas Series, optional
         What the area of a node shows: a measure such as "strength" or "betweenness", or one number per node.
     rings : sequence, mapping or pandas Series, optional
         A share between 0 and 1 for each node, drawn as a ring around it, such as its predictability. The name of a
         Series is in the legend.
-    legend : bool or "outside", default True
-        Whether to explain the colors: in a corner where it covers neither a node nor an edge, or below the drawing.
+    legend : bool, default True
+        Whether to explain the colors below the drawing.
     edge_color : {"sign", "group"}, default "sign"
         Blue for positive, vermillion for negative couplings, gray for edges without a sign; or the color of the group
         for edges within it, and purple between groups.
@@ -99,15 +93,10 @@ def network(
     max_weight : float, optional
         The weight of the widest edge, for several figures on one scale; by default the largest that is drawn.
     inside : bool, optional
-        Write the labels into the nodes, which are then larger. Where labels would be smaller than 5 points, nodes are
-        numbered and the legend lists the names. By default labels of up to four characters are inside if all of them
-        fit, unless positions or sizes are given.
-    longest_label : int, default 30
-        Longer labels end in an ellipsis.
-    font_size, node_size : float, optional
-        Font size and diameter in points; by default larger in large figures and smaller for more nodes.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed of the layout.
+        Write the labels into the nodes, which are then larger, if all of them fit at 5 points or more. By default only
+        labels of up to four characters, unless positions or sizes are given.
+    font_size : float, optional
+        Font size of the labels in points; by default larger in large figures and smaller for more nodes.
 
     Examples
     --------
@@ -117,61 +106,51 @@ def network(
     >>> len(ax.collections[0].get_segments()), sorted(text.get_text() for text in ax.texts)
     (2, ['rain', 'sun', 'umbrella'])
     """
-    style = Style(edge_color, legend, node_size, font_size, positions is not None)
+    check_word("edge_color", edge_color, ("sign", "group"))
+    check_flag("legend", legend)
+    if font_size is not None:
+        check_positive("font_size", font_size)
     graph = as_network(result).without_covariates()
-    texts = _label_texts(labels, graph, longest_label)
-    is_short = positions is None and sizes is None and max(map(len, texts), default=0) <= SHORT
-    places = [LabelPlace.NONE] if labels is False else _label_places(inside, is_short)
-    nodes = _read_nodes(graph, texts, places, groups, group_colors, sizes, rings)
+    texts = _label_texts(labels, graph)
+    if inside is None:
+        inside = positions is None and sizes is None and max(map(len, texts), default=0) <= SHORT
+    members, colors = read_groups(groups, group_colors, graph.names)
+    scale = marks.scale_sizes(None if sizes is None else marks.node_values(sizes, graph, "sizes"), graph.n_features)
+    shares = None if rings is None else marks.read_rings(rings, graph)
+    nodes = Nodes(texts, check_flag("inside", inside) and any(texts), members, colors, scale, shares, graph.strength)
     shown = _choose_edges(graph, positive_only, min_weight)
-    edges = _read_edges(graph, shown, nodes, style, max_weight)
-    xy = _place_nodes(graph, shown, positions, random_state)
+    edges = _read_edges(graph, shown, nodes, edge_color, max_weight)
+    if positions is None:
+        xy = force_layout(graph.n_features, graph.edge_index[shown], graph.weights[shown])
+    else:
+        xy = check_positions(positions, graph.names)
     ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
-    drawn = arrange(ax, xy, nodes, edges, style)
+    lay_out(ax)
     entries = [
         *_explain_groups(nodes.colors),
         *explain_edges(edges.signs, edges.widest, between=edges.between),
         *_explain_nodes(sizes, rings),
     ]
-    extent, corner = tuple(ax.get_window_extent().size), _explain(ax, entries, nodes, drawn, style)
-    if tuple(ax.get_window_extent().size) != extent:  # the axes shrank to make room for the legend
-        drawn = arrange(ax, xy, nodes, edges, style)
+    size = font_size or label_size(ax, graph.n_features)
+    if legend and entries:
+        write_below(ax, entries, size)
+    drawn = arrange(ax, xy, nodes, edges, is_fixed=positions is not None, font_size=font_size)
     _draw_edges(ax, drawn, edges)
     _draw_nodes(ax, drawn, nodes)
-    n_unlabeled = _draw_labels(ax, drawn, nodes, style, corner)
+    n_unlabeled = _draw_labels(ax, drawn, nodes, size)
     _count_left_out(ax, graph.n_edges - len(shown), n_unlabeled)
     return ax
 
 
-def _label_places(inside: bool | None, is_short: bool) -> list[LabelPlace]:
-    """Return where labels may be, the best place first."""
-    if inside:
-        return [LabelPlace.INSIDE, LabelPlace.NUMBERED, LabelPlace.BESIDE]
-    return [LabelPlace.INSIDE, LabelPlace.BESIDE] if inside is None and is_short else [LabelPlace.BESIDE]
-
-
-def _read_nodes(
-    graph: Network,
-    texts: list[str],
-    places: list[LabelPlace],
-    groups: NodeValues | None,
-    group_colors: GroupColors | None,
-    sizes: str | NodeValues | None,
-    rings: NodeValues | None,
-) -> Nodes:
-    members, colors = _read_groups(groups, group_colors, graph.names)
-    scale = marks.scale_sizes(None if sizes is None else marks.node_values(sizes, graph, "sizes"), graph.n_features)
-    shares = None if rings is None else marks.read_rings(rings, graph)
-    return Nodes(texts, places, members, colors, scale, shares, graph.strength)
-
-
-def _read_edges(graph: Network, shown: NDArray[np.intp], nodes: Nodes, style: Style, max_weight: float | None) -> Edges:
+def _read_edges(
+    graph: Network, shown: NDArray[np.intp], nodes: Nodes, edge_color: str, max_weight: float | None
+) -> Edges:
     if max_weight is not None:
         check_positive("max_weight", max_weight)
     pairs, signs, weights = graph.edge_index[shown], graph.edge_signs[shown], graph.weights[shown]
     widest = max_weight or float(weights.max(initial=0.0))
     shares = np.minimum(weights / max(widest, 1e-300), 1.0)
-    if style.edge_color == "sign":
+    if edge_color == "sign":
         return Edges(pairs, signs, shares, [SIGNS[sign] for sign in signs.tolist()], widest, None)
     if set(nodes.colors) == {None}:
         raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
@@ -180,54 +159,23 @@ def _read_edges(graph: Network, shown: NDArray[np.intp], nodes: Nodes, style: St
     return Edges(pairs, signs, shares, colors, widest, any(one != two for one, two in ends))
 
 
-def _read_groups(
-    groups: NodeValues | None, group_colors: GroupColors | None, names: Sequence[str]
-) -> tuple[list[Hashable], dict[Hashable, str]]:
-    """Return the group of every node and the color of every group."""
-    if groups is None:
-        if group_colors is not None:
-            raise DataError("group_colors must come with groups, one per node; got None.")
-        return [None] * len(names), {None: NEUTRAL}
-    members = [plain_value(group) for group in by_node(groups, names, "groups")]
-    return members, color_groups(members, {group: any_color(c) for group, c in (group_colors or {}).items()})
-
-
 def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDArray[np.intp]:
     """Return the numbers of the edges to draw, the weakest first: strong ones lie on top."""
-    if not (isinstance(min_weight, int | float | np.number) and min_weight >= 0):
-        raise ArgumentError("min_weight", "must be a number that is not negative", min_weight)
-    kept = graph.weights >= min_weight
-    if positive_only:
+    kept = graph.weights >= check_not_negative("min_weight", min_weight)
+    if check_flag("positive_only", positive_only):
         kept &= graph.edge_signs > 0
     weakest_first = graph.by_strength[::-1]
     return weakest_first[kept[weakest_first]]
 
 
-def _label_texts(labels: bool | str | Sequence[str], graph: Network, longest: int) -> list[str]:
+def _label_texts(labels: bool | str | NodeValues, graph: Network) -> list[str]:
     names = graph.names
+    if labels is False:
+        return [""] * len(names)
     if isinstance(labels, str) and labels == "wording":
         labels = [text or name for text, name in zip(graph.variables.wording or names, names, strict=True)]
-    chosen = names if isinstance(labels, bool) else list(labels)
-    if isinstance(labels, str) or len(chosen) != len(names):
-        raise ArgumentError("labels", f'must be True, False, "wording" or one text per node ({len(names)})', labels)
-    return [readable(name, longest) for name in chosen]
-
-
-def _place_nodes(
-    graph: Network,
-    shown: NDArray[np.intp],
-    positions: ArrayLike | Mapping[str, Sequence[float]] | None,
-    random_state: RandomSource,
-) -> FloatArray:
-    if isinstance(positions, Mapping):
-        listed = by_node(positions, graph.names, "positions")
-        absent = [name for name, place in zip(graph.names, listed, strict=True) if place is None]
-        if absent:
-            raise DataError(f"positions must have a place for every node; got none for {absent[0]!r}.")
-        positions = listed
-    if positions is not None:
-        return check_positions(positions, graph.n_features)
-    return force_layout(graph.n_features, graph.edge_index[shown], graph.weights[shown], random_state=random_state)
+    chosen = names if isinstance(labels, bool) else by_node(labels, names, "labels")
+    return [readable("" if text is None else text) for text in chosen]
 
 
 def _draw_edges(ax: Axes, drawn: Arrangement, edges: Edges) -> None:
@@ -256,16 +204,15 @@ def _draw_nodes(ax: Axes, drawn: Arrangement, nodes: Nodes) -> None:
         ax.scatter(x, y, s=drawn.diameters[chosen] ** 2, c=color, marker=marker, zorder=2, clip_on=False, **rim)
 
 
-def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, style: Style, corner: Legend | None) -> int:
-    """Write the labels, beside the nodes without covering the legend in a corner; return how many are left out."""
-    if drawn.labels is LabelPlace.NONE:
+def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, size: float) -> int:
+    """Write the labels, beside the nodes in a font of this size; return how many are left out."""
+    if not any(nodes.texts):
         return 0
-    if drawn.labels is LabelPlace.BESIDE:
-        font = style.letters(ax, len(nodes.texts))
+    if drawn.letters is None:
         outer = nodes.outer * drawn.diameters
-        return marks.draw_beside(ax, drawn.xy, drawn.lines, nodes.texts, nodes.strength, outer, font, corner)
+        return marks.draw_beside(ax, drawn.xy, drawn.lines, nodes.texts, nodes.strength, outer, size)
     colors = [nodes.colors[member] for member in nodes.members]
-    marks.draw_inside(ax, drawn.xy, nodes.written(drawn.labels), drawn.letters, colors)
+    marks.draw_inside(ax, drawn.xy, nodes.texts, drawn.letters, colors)
     return 0
 
 
@@ -330,44 +277,6 @@ def _explain_nodes(sizes: str | NodeValues | None, rings: NodeValues | None) -> 
 def _name_of(values: str | NodeValues, otherwise: str) -> str:
     name = values if isinstance(values, str) else getattr(values, "name", None)
     return otherwise if name is None else readable(name).replace("_", " ")
-
-
-def _explain(
-    ax: Axes, entries: list[tuple[Line2D, str]], nodes: Nodes, drawn: Arrangement, style: Style
-) -> Legend | None:
-    """Write the legend, and the names of numbered nodes, below the axes unless there is a free corner.
-
-    Returned is the legend in the corner.
-    """
-    if not style.legend:
-        return None
-    key = [f"{k + 1}  {text}" for k, text in enumerate(nodes.texts)] if drawn.labels is LabelPlace.NUMBERED else []
-    letters = float(np.append(drawn.letters, style.letters(ax, len(nodes.texts))).min())  # not larger than labels
-    if entries and not key and style.legend is True:
-        corner = _legend_in_a_corner(ax, entries, drawn, letters)
-        if corner is not None:
-            return corner
-    blocks = [block for block in (entries, [(None, text) for text in key]) if block]
-    if blocks:
-        write_below(ax, blocks, letters)
-    return None
-
-
-def _legend_in_a_corner(
-    ax: Axes, entries: list[tuple[Line2D, str]], drawn: Arrangement, font_size: float
-) -> Legend | None:
-    """Write the legend into a corner where it covers neither a node nor an edge; return None if there is none."""
-    legend = write_legend(ax, entries, loc="upper left", fontsize=font_size)
-    points, radii = ax.transData.transform(drawn.xy), drawn.diameters * marks.RING / 2 * ax.figure.dpi / 72.0
-    lines = [Path(ax.transData.transform(line)) for line in drawn.lines]
-    for corner in CORNERS:
-        legend.set_loc(corner)
-        box = legend.get_window_extent().padded(4.0)
-        off_nodes = np.hypot(*(points - np.clip(points, box.p0, box.p1)).T) > radii
-        if off_nodes.all() and not any(line.intersects_bbox(box, filled=False) for line in lines):
-            return legend
-    legend.remove()
-    return None
 
 
 def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:

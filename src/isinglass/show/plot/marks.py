@@ -10,16 +10,16 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
-from matplotlib.legend import Legend
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
-from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray
+from isinglass.arguments import as_numbers
+from isinglass.arrays import FloatArray, plain_value
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
+from isinglass.show.label_places import place_labels, points_along
 from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
 
@@ -31,27 +31,17 @@ _GAP = 1.5  # points between a node and its label
 LEAST_LETTERS, LARGEST_LETTERS = 5.0, 11.0  # font sizes of labels in points
 INSIDE, CAPITALS = 0.84, 0.72
 """Diagonal of a label relative to the node around it, and height of capital letters relative to the line."""
-DIRECTIONS = 16
-RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
-"""Candidate distances between a node and its label, in heights of the label."""
-SWEEPS = 3  # passes over all labels in which each may move to a better place
-OVER_NODE, OVER_EDGE = 4.0, 0.03  # cost of covering a node and a point of an edge, in heights of the label
 
 
 def node_values(given: str | NodeValues, network: Network, what: str) -> FloatArray:
     """Return one finite number per node: a measure given by its name, or values in order or by node."""
     if isinstance(given, str):
         return np.nan_to_num(node_measure(network, given))  # a node without a sign has no expected influence
-    try:
-        values = np.array(by_node(given, network.names, what), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise ArgumentError(what, "must be numbers, one per node", given) from None
-    if not np.isfinite(values).all():
-        missing = [network.names[k] for k in np.flatnonzero(~np.isfinite(values))[:3]]
-        raise DataError(f"{what} must be finite, one per node; got none for {', '.join(map(repr, missing))}.")
-    return values
+    listed = by_node(given, network.names, what)
+    missing = [name for name, value in zip(network.names, listed, strict=True) if plain_value(value) is None]
+    if missing:
+        raise DataError(f"{what} must be finite, one per node; got none for {', '.join(map(repr, missing[:3]))}.")
+    return as_numbers(what, listed, (network.n_features,))
 
 
 def read_rings(given: NodeValues, network: Network) -> FloatArray:
@@ -127,7 +117,6 @@ def draw_beside(
     strength: FloatArray,
     diameters: FloatArray,
     font_size: float,
-    legend: Legend | None,
 ) -> int:
     """Write labels where they do not overlap, with a thin line to distant ones; return how many are left out."""
     labels = [_label(ax, point, text, font_size) for point, text in zip(xy, texts, strict=True)]
@@ -138,9 +127,8 @@ def draw_beside(
     anchors, frame = ax.transData.transform(xy), ax.get_window_extent().extents
     radii = (diameters / 2 + _GAP) * pixel
     order = np.argsort(-strength, kind="stable")
-    obstacles = None if legend is None else np.array([legend.get_window_extent().extents])
-    along = _points_along([ax.transData.transform(line) for line in lines], 3.0 * pixel)
-    centers, placed = place_labels(anchors, sizes, radii, frame, order=order, obstacles=obstacles, edges=along)
+    along = points_along([ax.transData.transform(line) for line in lines], 3.0 * pixel)
+    centers, placed = place_labels(anchors, sizes, radii, frame, order=order, edges=along)
     for label, anchor, center, has_room in zip(labels, anchors, centers, placed, strict=True):
         if has_room and label.get_text():
             label.set_position(tuple((center - anchor) / pixel))
@@ -148,15 +136,6 @@ def draw_beside(
             label.remove()
     _draw_leaders(ax, anchors[placed], centers[placed], sizes[placed], 1.6 * radii[placed])
     return int((~placed).sum())
-
-
-def _points_along(lines: Sequence[FloatArray], apart: float) -> FloatArray:
-    """Return points on the lines at about this distance from each other."""
-    ends = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]) if lines else np.empty((0, 2, 2))
-    count = np.maximum(np.ceil(np.hypot(*(ends[:, 1] - ends[:, 0]).T) / apart), 1).astype(int)
-    which = np.repeat(np.arange(len(ends)), count)
-    share = (np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + 0.5) / count[which]
-    return np.asarray(ends[which, 0] + share[:, None] * (ends[which, 1] - ends[which, 0]))
 
 
 def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotation:
@@ -174,95 +153,3 @@ def _draw_leaders(ax: Axes, anchors: FloatArray, centers: FloatArray, sizes: Flo
     segments = ax.transData.inverted().transform(np.stack([anchors[far], ends[far]], axis=1).reshape(-1, 2))
     leaders = LineCollection(list(segments.reshape(-1, 2, 2)), colors=ink(), linewidths=0.4, zorder=3)
     ax.add_collection(leaders, autolim=False)
-
-
-def place_labels(
-    anchors: FloatArray,
-    sizes: FloatArray,
-    radii: FloatArray,
-    bounds: Sequence[float],
-    *,
-    order: NDArray[np.intp],
-    obstacles: FloatArray | None = None,
-    edges: FloatArray | None = None,
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the center of every label and whether there was room for it, in the unit of the arguments.
-
-    Labels are placed greedily around their nodes in ``order``, as near as possible. They never overlap each other or an
-    obstacle, cover other nodes only if all free places do, and as few as possible of the points that ``edges`` are.
-    """
-    n = len(anchors)
-    centers, placed = anchors.astype(np.float64), np.zeros(n, dtype=bool)
-    taken = np.empty((0, 4)) if obstacles is None else np.asarray(obstacles, dtype=np.float64).reshape(-1, 4)
-    nodes = np.column_stack([anchors - radii[:, None], anchors + radii[:, None]])
-    middle = anchors.mean(axis=0) if n else np.zeros(2)
-    for sweep in range(1 + SWEEPS):
-        before = centers.copy()
-        for k in order:
-            places, prices = _candidates(anchors[k], sizes[k], radii[k], middle)
-            boxes = boxes_at(places, sizes[k])
-            around = np.r_[boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)][None]  # others cannot overlap
-            placed[k] = False
-            others = np.vstack([taken, boxes_at(centers[placed], sizes[placed])])
-            others = others[_overlaps(around, others)[0]]
-            inside = (boxes[:, :2] >= bounds[:2]).all(axis=1) & (boxes[:, 2:] <= bounds[2:]).all(axis=1)
-            free = inside & ~_overlaps(boxes, others).any(axis=1)
-            if free.any():
-                covered = _share_covered(boxes, nodes[_overlaps(around, nodes)[0]])
-                price = prices + OVER_NODE * sizes[k, 1] * covered
-                if edges is not None:
-                    inner = edges[_contain(around, edges)[0]]
-                    over = _contain(boxes[free], inner).sum(axis=1)
-                    price[free] += OVER_EDGE * sizes[k, 1] * over / np.ceil(sizes[k, 0] / sizes[k, 1])
-                centers[k] = places[np.where(free, price, np.inf).argmin()]
-                placed[k] = True
-        if sweep and np.array_equal(centers, before):
-            break
-    return centers, placed
-
-
-def boxes_at(centers: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Return left, bottom, right and top of boxes."""
-    return np.column_stack([centers - sizes / 2, centers + sizes / 2])
-
-
-def _candidates(
-    anchor: FloatArray, size: FloatArray, radius: float, middle: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return candidate places around a node and their costs: near, and away from the middle, is better."""
-    angles = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
-    directions = np.column_stack([np.cos(angles), np.sin(angles)])
-    rings = np.array(RINGS) * size[1]
-    reach = size / 2 + radius + rings[:, None]
-    # On the border of a rectangle, not on an ellipse: the nearest place touches the node and does not cover it.
-    square = directions / np.abs(directions).max(axis=1, keepdims=True)
-    places = anchor + (square * reach[:, None, :]).reshape(-1, 2)
-    length = float(np.hypot(*(anchor - middle)))
-    towards = directions @ ((anchor - middle) / length if length > 0 else np.zeros(2))
-    prices = rings[:, None] + 0.2 * size[1] * (1.0 - towards)
-    return places, prices.ravel()
-
-
-def _common(one: FloatArray, two: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return width and height of the intersection of each box with each other one; negative if they are apart."""
-    shared = np.minimum(one[:, None, 2:], two[:, 2:]) - np.maximum(one[:, None, :2], two[:, :2])
-    return shared[:, :, 0], shared[:, :, 1]
-
-
-def _overlaps(one: FloatArray, two: FloatArray) -> NDArray[np.bool_]:
-    width, height = _common(one, two)
-    return np.asarray((width > 0) & (height > 0))
-
-
-def _contain(boxes: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
-    """Tell which points are in which box."""
-    left, bottom, right, top = boxes.T[:, :, None]
-    x, y = points.T
-    return np.asarray((x > left) & (x < right) & (y > bottom) & (y < top))
-
-
-def _share_covered(boxes: FloatArray, nodes: FloatArray) -> FloatArray:
-    """Return the number of nodes that every box covers, in fractions of nodes."""
-    width, height = (np.maximum(extent, 0.0) for extent in _common(boxes, nodes))
-    area = np.maximum((nodes[:, 2] - nodes[:, 0]) * (nodes[:, 3] - nodes[:, 1]), 1e-12)
-    return np.asarray((width * height / area).sum(axis=1))

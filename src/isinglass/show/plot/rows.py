@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from matplotlib.colors import Colormap, ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from isinglass.arguments import check_count
+from isinglass.arguments import check_count, check_kind, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray, IntArray
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.names import NodeValues
-from isinglass.network import NetworkLike, as_network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
@@ -108,7 +108,7 @@ def bootstrap_differences(result: Bootstrap, ax: Axes | None = None, *, of: str 
         Coverage of the intervals.
     """
     named = _of_rows(result).solution.network.names
-    found = result.differences(of, level=level)
+    found = result.differences(check_word("of", of, ("edges", "strength")), level=level)
     pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
     order = np.argsort(-found.values, kind="stable")
     signs = (np.sign(found.lower + found.upper) * found.different)[np.ix_(order, order)]
@@ -123,7 +123,7 @@ def bootstrap_differences(result: Bootstrap, ax: Axes | None = None, *, of: str 
     texts = _pair_names(pairs[order], named, 9 if is_narrow(ax) else 20)
     _name_sides(ax, texts, f"{len(texts)} {'edges' if of == 'edges' else 'nodes'}, the largest first")
     ax.tick_params(length=0)
-    words = {POSITIVE: "row larger", NEGATIVE: "row smaller", UNDECIDED: f"no difference at level {level:g}"}
+    words = {POSITIVE: "row larger", NEGATIVE: "row smaller", UNDECIDED: f"not decided at level {level:g}"}
     _explain_above(ax, [(Patch(color=color), text) for color, text in words.items()], 10.0)
     return ax
 
@@ -163,7 +163,10 @@ def centrality(
     width : float, default 180
         Width of a new figure in millimeters.
     """
-    measures = [of] if isinstance(of, str) else list(of)
+    measures = [of] if isinstance(of, str) else list(of) if isinstance(of, Iterable) else []
+    if not measures or not all(isinstance(name, str) for name in measures):
+        raise ArgumentError("of", 'must be one or more measures, such as "strength"', of)
+    check_positive("width", width)
     resampled = _of_rows(result) if isinstance(result, Bootstrap) else None
     network = as_network(result if resampled is None else resampled.solution).without_covariates()
     values = {name: node_measure(network, name, communities) for name in measures}
@@ -178,7 +181,7 @@ def centrality(
             low, high = np.quantile(resampled.node_draws(name, communities), (0.025, 0.975), axis=0)[:, sorted_nodes]
             ax.hlines(y, low, high, colors=POSITIVE, linewidth=2.0, alpha=0.45)
         ax.plot(values[name][sorted_nodes], y, "o", color=POSITIVE, markersize=3.2, markeredgecolor=ink(), mew=0.4)
-        ax.set_xlabel(name.replace("_", " "), fontsize=8)
+        ax.set_xlabel(name.replace("_", "\n"), fontsize=8)  # narrow: all measures are side by side
         ax.tick_params(axis="x", labelsize=7)
         ax.grid(axis="y", linewidth=0.3)
         ax.set_ylim(-0.7, len(y) - 0.3)
@@ -203,7 +206,7 @@ def _add_z_scores(ax: Axes, values: FloatArray) -> None:
 
 def _of_rows(result: Bootstrap) -> Bootstrap:
     """Return a bootstrap of rows; other kinds have no intervals."""
-    if result.kind != "rows":
+    if check_kind("result", result, Bootstrap, "bootstrap").kind != "rows":
         raise DataError(f'result must be a bootstrap of kind "rows"; got {result.kind!r}, which has no intervals.')
     return result
 

@@ -66,7 +66,7 @@ function showCertificate(k) {
   const known = proof.kkt_residual[k] !== null;
   const converged = proof.converged[k];
   byId("certificate-aside").textContent = N_ALPHAS > 1 ? `at α = ${formatAlpha(PATH.alphas[k])}` : "";
-  const tolerance = proof.tol[k] === null ? "the tolerance" : `a tolerance of ${formatNumber(proof.tol[k], 1)}`;
+  const tolerance = proof.tol[k] === null ? "the tolerance" : `a tolerance of ${String(proof.tol[k]).replace("-", MINUS)}`;
   const verdict = byId("verdict");
   verdict.className = `verdict ${known ? (converged ? "good" : "bad") : ""}`.trim();
   verdict.textContent = converged ? `${words.reached}, within ${tolerance}.` : words.missed;

@@ -159,7 +159,7 @@ function placeText(svg, texts, places, taken, frame, kind = "") {
 }
 
 function formatTick(value) {
-  return Math.abs(value) >= 1e5 ? value.toExponential(1) : value.toString().replace("-", MINUS);
+  return (Math.abs(value) >= 1e7 ? value.toExponential() : value.toString()).replaceAll("-", MINUS);
 }
 
 /* Number of edges along the slider, one step per alpha, filled up to where the slider stands. */

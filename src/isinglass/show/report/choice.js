@@ -27,7 +27,7 @@ function describeInstability(curve, alpha) {
 }
 
 function describeScore(curve, alpha) {
-  const around = (sign) => curve.values.map((value, k) => (value === null ? null : value + sign * (curve.errors[k] ?? 0)));
+  const around = (sign) => curve.values.map((value, k) => (value === null ? null : value + sign * (curve.errors?.[k] ?? 0)));
   return {
     title: "Prediction of rows left out (cross-validation)",
     text: `Mean log pseudo-likelihood of rows that were held out, larger is better; the band is one standard error. The choice by the rule “${curve.rule}” is α = ${alpha}.`,
@@ -39,21 +39,11 @@ function describeScore(curve, alpha) {
 }
 
 function describeEbic(curve, alpha) {
-  const relaxed = curve.relaxed ? ", judged by unpenalized estimates" : "";
   return {
     title: "Extended BIC",
-    text: `A trade-off of fit and number of edges (γ = ${curve.gamma}${relaxed}), smaller is better. ${explainEbic(curve, alpha)}`,
+    text: `A trade-off of fit and number of edges (γ = ${curve.gamma}), smaller is better. ${curve.reason || `The choice is α = ${alpha}.`}`,
     summary: `Extended BIC along the path; the choice is alpha ${alpha}.`,
     lines: [{ kind: "main", values: curve.values }],
     yLabel: "EBIC",
   };
-}
-
-/* The two-stage estimate may take another network than that with the smallest EBIC, and says why. */
-function explainEbic(curve, alpha) {
-  if (curve.reason === "prediction") {
-    return `The network with the smallest value was not chosen: in cross-validation it predicted held-out rows clearly worse than others. The choice, α = ${alpha}, is the sparsest network that predicts almost as well as the best.`;
-  }
-  if (curve.reason === "empty") return "No network predicted held-out rows better than independent columns, so the network has no edges.";
-  return `The choice is α = ${alpha}.`;
 }

@@ -20,13 +20,12 @@ function makeEdgeTable(filename, pick) {
     ...DATA.edge_columns.map((column) => ({
       ...describeColumn(column),
       label: headEdgeColumn(column.label),
-      field: column.field.replaceAll(" ", "_"),
       minor: isCount(column.label),
       counts: isCount(column.label),
       value: (pair) => column.values[pair.e],
     })),
   ];
-  return new DataTable("edges", { noun: "edge", columns, sortBy: 3, descending: true, filename, pick });
+  return new DataTable("edges", { noun: "edge", columns, sortBy: 3, descending: true, filename, pick, nameRow: namePair });
 }
 
 /* `measure` returns the network whose measures are listed. */
@@ -47,5 +46,5 @@ function makeNodeTable(filename, pick, measure) {
       value: (node) => column.values[node],
     })),
   ];
-  return new DataTable("nodes", { noun: "node", columns, sortBy: HAS_GROUPS ? 3 : 2, descending: true, filename, pick });
+  return new DataTable("nodes", { noun: "node", columns, sortBy: HAS_GROUPS ? 3 : 2, descending: true, filename, pick, nameRow: (node) => NODES.names[node] });
 }

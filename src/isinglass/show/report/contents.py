@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data.meaning.coding import Rule, Steps
-from isinglass.errors import DataError
+from isinglass.data.meaning.rules import Rule, Steps
+from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import ModelCheck, check_model
-from isinglass.export.attributes import plain_value
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
@@ -22,7 +20,7 @@ from isinglass.network import Network, union_keys
 from isinglass.pairs import pairs_of
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
-from isinglass.show.palette import GroupColors, color_groups
+from isinglass.show.report.methods import explain_choice
 from isinglass.show.report.subject import Subject
 
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
@@ -43,18 +41,17 @@ def read_curve(subject: Subject) -> JsonObject | None:
         return {"kind": "instability", "values": stability.instability, "choice": stability.index, **line}
     if evidence is None:
         return None
-    line = {name: getattr(evidence, name) for name in ("kind", "alphas", "values", "choice")}
-    return {**line, **evidence.settings, **({} if evidence.errors is None else {"errors": evidence.errors})}
+    line = {name: getattr(evidence, name) for name in ("kind", "alphas", "values", "choice", "errors")}
+    return {**line, **evidence.settings, "reason": " ".join(explain_choice(subject.fit))}
 
 
-def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit | None) -> dict[str, str]:
+def read_settings(given: Mapping[str, object] | None, fit: Fit | None) -> dict[str, str]:
     """Return what the network was made with, as texts."""
+    if not isinstance(given, Mapping | None):
+        raise ArgumentError("settings", "must be a mapping of names to values", given)
     if given is None:
-        given = {}
-        if fit is not None and hasattr(result, "get_params"):
-            given = {"estimator": type(result).__name__, **result.get_params(deep=False)}
-        elif fit is not None:
-            given = {"method": fit.method.estimator, "choice": fit.method.words, **fit.method.changed()}
+        method = None if fit is None else fit.method
+        given = {} if method is None else {"method": method.estimator, "choice": method.words, **method.changed()}
     return {str(name): str(value) for name, value in given.items() if value is not None}
 
 
@@ -91,7 +88,7 @@ def tabulate_resamples(found: Bootstrap, names: Sequence[str]) -> tuple[JsonObje
 
 def describe_stability(found: Bootstrap) -> JsonObject:
     """Return the CS-coefficients, and the number of subsets that each share of them rests on."""
-    return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_boot // len(found.drop_shares)}
+    return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_per_share, "few": found.has_few_subsets}
 
 
 def describe_check(found: ModelCheck | None) -> JsonObject | None:
@@ -103,7 +100,7 @@ def describe_check(found: ModelCheck | None) -> JsonObject | None:
 
 
 def node_columns(
-    subject: Subject, wording: NodeValues | None, members: Sequence[str | None], measured: Mapping[str, object]
+    subject: Subject, wording: NodeValues | None, members: Sequence[Hashable], measured: Mapping[str, object]
 ) -> JsonObject:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing.
 
@@ -114,16 +111,22 @@ def node_columns(
     if not network.variables.is_binary:
         each = {"kind": network.kinds, "categories": network.variables.sizes}
         found = {label: values for label, values in each.items() if len(set(values)) > 1}
-    wording = network.variables.wording if wording is None else wording
-    if wording is not None:
-        texts = by_node(wording, network.names, "wording")
-        found["wording"] = ["" if text is None else str(text) for text in texts]
+    texts = read_wording(wording, network)
+    if texts is not None:
+        found["wording"] = texts
     found |= further_measures(network, members if any(member is not None for member in members) else None)
     found |= {label: values for label, values in measured.items() if label not in COUNTED}
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
         found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
     return found
+
+
+def read_wording(given: NodeValues | None, network: Network) -> list[str] | None:
+    """Return the wording of every item, by default that of the file; empty for a node without one."""
+    given = network.variables.wording if given is None else given
+    listed = None if given is None else by_node(given, network.names, "wording")
+    return None if listed is None else ["" if text is None else str(text) for text in listed]
 
 
 def edge_columns(columns: Mapping[str, AnyArray], names: Sequence[str]) -> dict[str, dict[tuple[int, int], object]]:
@@ -134,16 +137,6 @@ def edge_columns(columns: Mapping[str, AnyArray], names: Sequence[str]) -> dict[
     own = ("source", "target", "coupling", "sign", "weight", "stability")
     further = {label: values.tolist() for label, values in columns.items() if label not in own}
     return {label: dict(zip(pairs, values, strict=True)) for label, values in further.items()}
-
-
-def read_groups(
-    groups: NodeValues | None, chosen: GroupColors | None, names: Sequence[str]
-) -> tuple[list[str | None], dict[str, str]]:
-    """Return the group of every node, and the color of every group in the order of the legend."""
-    listed = [] if groups is None else [plain_value(member) for member in by_node(groups, names, "groups")]
-    members = [None if member is None else str(member) for member in listed]
-    colors = color_groups(members, {str(group): color for group, color in (chosen or {}).items()})
-    return members, {str(group): color for group, color in colors.items() if group is not None}
 
 
 def _round(values: FloatArray) -> list[float]:
@@ -159,7 +152,7 @@ def list_nodes(subject: Subject, groups: list[int], columns: JsonObject, random_
     xy = force_layout(drawn.n_features, drawn.edge_index, drawn.weights, random_state=random_state).round(4)
     return {
         "names": subject.network.names,
-        "groups": groups,  # number of the group of each, −1 for none; empty without groups
+        "groups": groups,  # number of the group of each, −1 for none
         "x": xy[:, 0],
         "y": xy[:, 1],
         "fields": shown.fields if shown.network.variables.is_binary else None,
@@ -192,19 +185,16 @@ def list_pairs(subject: Subject) -> JsonObject:
 
 def list_edge_columns(subject: Subject, further: Mapping[str, Mapping[tuple[int, int], object]]) -> list[JsonObject]:
     """Return further columns of the edge table, in the order of the stored pairs."""
-    shown, stability = subject.shown, None if subject.fit is None else subject.fit.selection.stability
-    if not len(subject.stored):
-        return []
-    s, t = pairs_of(subject.stored, shown.network.n_features).T
-    pairs = list(zip(s.tolist(), t.tolist(), strict=True))
-    columns: list[tuple[Any, ...]] = []
-    if stability is not None:
-        columns.append(("in subsamples", "stability", stability.frequencies()[s, t]))
-    network = shown.network
-    if len(set(network.kinds)) > 1:
-        columns.append(("kinds", "kinds", [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]))
-    columns += [(label, label, [by_pair.get(pair) for pair in pairs]) for label, by_pair in further.items()]
-    return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
+    network, stability = subject.network, None if subject.fit is None else subject.fit.selection.stability
+    pairs = pairs_of(subject.stored, network.n_features)
+    columns: dict[str, object] = {}
+    if len(pairs) and stability is not None:
+        columns["stability"] = stability.frequencies()[tuple(pairs.T)]
+    if len(pairs) and len(set(network.kinds)) > 1:
+        columns["kinds"] = [f"{network.kinds[s]} – {network.kinds[t]}" for s, t in pairs]
+    if len(pairs):
+        columns |= {label: [by_pair.get((s, t)) for s, t in pairs.tolist()] for label, by_pair in further.items()}
+    return [{"label": label, "values": values} for label, values in columns.items()]
 
 
 def list_categories(subject: Subject) -> JsonObject | None:
@@ -307,7 +297,7 @@ def list_certificates(subject: Subject, whole: Subject) -> JsonObject:
         kind, tol = fit.method.estimator, fit.tol
         rule = fit.method.rule if kind == "nodewise" else None
     tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
-    if fit is not None and subject.shown.alpha == fit.solution.alpha:
+    if fit is not None:
         tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if not empty:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 
 import numpy as np
 
+from isinglass.arguments import check_kind
 from isinglass.arrays import Arrays, FloatArray
 from isinglass.atomic import Target
-from isinglass.errors import ArgumentError, plural
-from isinglass.export.printing import P_VALUES, print_cell
-from isinglass.names import NodeValues, by_node
+from isinglass.errors import plural
+from isinglass.export.printing import P_VALUES, heading_of, print_cell
+from isinglass.names import NodeValues
 from isinglass.network import Network
 from isinglass.select.group_comparison_result import GroupComparison
+from isinglass.show.label_places import place_labels, points_along
 from isinglass.show.layout import shared_layout
+from isinglass.show.report.contents import read_wording
 from isinglass.show.report.methods import FOUND, describe_comparison
 from isinglass.show.report.page import read_part, write_page
 
 SIZE, MARGIN = 440.0, 46.0  # side of a drawing and room for labels around it
+LONGEST, LETTER = 18, 0.62  # characters of a label, and the width of a letter relative to the font size
 THIN = 0.6  # width of the thinnest edge
 MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
 
@@ -51,24 +55,36 @@ def write_comparison(
     >>> page.getvalue()[:15], "<script" in page.getvalue()
     ('<!DOCTYPE html>', False)
     """
-    if not isinstance(result, GroupComparison):
-        raise ArgumentError("result", "must be a GroupComparison, as compare_groups returns it", type(result).__name__)
-    wording = result.networks[0].variables.wording if wording is None else wording
-    texts = [None] * len(result.names) if wording is None else by_node(wording, result.names, "wording")
-    said = {name: str(text) for name, text in zip(result.names, texts, strict=True) if text}
+    check_kind("result", result, GroupComparison, "compare_groups")
+    texts = read_wording(wording, result.networks[0]) or []
+    said = {name: text for name, text in zip(result.names, texts, strict=False) if text}
     xy = shared_layout(result.networks)
     n_edges, draft = len(result.edge_index), describe_comparison(result)
     compared = result.pairs()
-    differences = [result.difference(*pair) for pair in zip(compared["first"], compared["second"], strict=True)]
+    pairs = list(zip(compared["first"], compared["second"], strict=True))
+    differences = [result.difference(*pair) for pair in pairs]
     widest = max(float(one.weights.max(initial=0.0)) for one in (*result.networks, *differences))
     left_out = f", {n_edges - MOST_ROWS} with smaller differences are not listed" if n_edges > MOST_ROWS else ""
     if any((one.edge_signs == 0).any() for one in result.networks):
-        left_out += "; where a column has no order, the coupling is the norm of a table"
-        left_out += ", and the difference is the norm of the difference of the tables"
+        left_out += "; where a column has no order, the edge weight is the norm of a table"
+        left_out += ", and the difference is the norm of the difference of the tables, without a sign"
+    networks = [
+        _drawing(f"{group} ({n_rows} rows, {plural(network.n_edges, 'edge')})", network, xy, said, widest)
+        for network, group, n_rows in zip(result.networks, result.groups, result.n_rows, strict=True)
+    ]
+    drawn = []
+    for (first, second), network in zip(pairs, differences, strict=True):
+        found = {(s, t) for s, t in result.edge_index[result.edge_p_between(first, second) <= FOUND].tolist()}
+        counted = {0: "no edge differs", 1: "one edge differs"}.get(len(found), f"{len(found)} edges differ")
+        if result.least_p > FOUND:
+            counted = "too few permutations to find any"
+        caption = f"{first} minus {second}: {counted} at family-wise p ≤ {FOUND:g}"
+        drawn.append(_drawing(caption, network, xy, said, widest, found))
     parts = {
+        "LEVEL": f"{FOUND:g}",
         "FIGURES": _figures(result),
-        "NETWORKS": _networks(result, xy, said, widest),
-        "DIFFERENCE": _differences(result, differences, xy, said, widest),
+        "NETWORKS": "".join(networks),
+        "DIFFERENCE": "".join(drawn),
         "HISTOGRAMS": _histogram(result, "structure") + _histogram(result, "strength"),
         "PAIRS": _table(result.pairs(), {}) if len(result.groups) > 2 else "",
         "EDGESASIDE": f"{plural(n_edges, 'pair')} with an edge in at least one group{left_out}",
@@ -83,22 +99,20 @@ def write_comparison(
 
 def _figures(result: GroupComparison) -> str:
     facts = [
-        ("rows", " + ".join(map(str, result.n_rows)), ""),
-        ("nodes", str(len(result.names)), ""),
-        ("edges", " / ".join(str(one.n_edges) for one in result.networks), ""),
-        ("largest difference", f"{result.structure:.3g}", f"p = {result.p_structure:.3g}"),
-        ("global strength", " / ".join(f"{x:.3g}" for x in result.global_strengths), f"p = {result.p_strength:.3g}"),
-        ("permutations", str(result.n_permutations), "paired" if result.paired else ""),
+        ("Rows", " + ".join(map(str, result.n_rows)), ""),
+        ("Nodes", str(len(result.names)), ""),
+        ("Edges", " / ".join(str(one.n_edges) for one in result.networks), ""),
+        ("Largest difference", f"{result.structure:.3g}", f"p = {result.p_structure:.3g}"),
+        ("Global strength", " / ".join(f"{x:.3g}" for x in result.global_strengths), f"p = {result.p_strength:.3g}"),
+        ("Permutations", str(result.n_permutations), "paired" if result.paired else ""),
     ]
     return "".join(f"<div><dt>{name}</dt><dd>{value}<small>{small}</small></dd></div>" for name, value, small in facts)
 
 
 def _table(columns: Arrays, said: Mapping[str, str]) -> str:
     """Return the columns as a table; rows found at a family-wise level are bold, names come with their wording."""
-    labels = {"source": "Node", "target": "Neighbor", "name": "Node", "p": "p", "q": "q", "p_family": "p (family)"}
-    labels |= {"p_structure": "p (structure)", "p_strength": "p (strength)"}
     texts = {name for name, values in columns.items() if len(values) and isinstance(values[0], str)}
-    heads = {name: html.escape(labels.get(name) or name[:1].upper() + name[1:]) for name in columns}
+    heads = {name: html.escape(heading_of(name)) for name in columns}
     head = "".join(f"<th{' class=name' if name in texts else ''}>{text}</th>" for name, text in heads.items())
     family = columns.get("p_family")
     lines = []
@@ -116,29 +130,6 @@ def _cell(value: str | float, is_p: bool, said: Mapping[str, str]) -> str:
     return f"<td>{html.escape(print_cell(value, is_p))}</td>"
 
 
-def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str], widest: float) -> str:
-    figures = []
-    for network, group, n_rows in zip(result.networks, result.groups, result.n_rows, strict=True):
-        caption = f"{group} ({n_rows} rows, {plural(network.n_edges, 'edge')})"
-        figures.append(_drawing(caption, network, xy, said, widest))
-    return "".join(figures)
-
-
-def _differences(
-    result: GroupComparison, networks: Iterable[Network], xy: FloatArray, said: Mapping[str, str], widest: float
-) -> str:
-    figures, pairs = [], result.pairs()
-    for network, first, second in zip(networks, pairs["first"], pairs["second"], strict=True):
-        is_found = result.edge_p_between(first, second) <= FOUND
-        found = {(s, t) for s, t in result.edge_index[is_found].tolist()}
-        counted = {0: "no edge differs", 1: "one edge differs"}.get(len(found), f"{len(found)} edges differ")
-        if result.least_p > FOUND:
-            counted = "too few permutations to find any"
-        caption = f"{first} minus {second}: {counted} at family-wise p ≤ {FOUND:g}"
-        figures.append(_drawing(caption, network, xy, said, widest, found))
-    return "".join(figures)
-
-
 def _drawing(
     caption: str,
     network: Network,
@@ -147,7 +138,7 @@ def _drawing(
     widest: float,
     found: set[tuple[int, int]] | None = None,
 ) -> str:
-    """Return the network as a figure in SVG: edges by strength and sign, nodes, names.
+    """Return the network as a figure in SVG: edges by strength and sign, nodes, names where there is room.
 
     ``widest`` is the coupling, or difference of two, that is drawn widest. If some edges are ``found``, the others are
     thin and gray.
@@ -175,14 +166,25 @@ def _drawing(
         )
     radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))
     letters = 11 if len(places) <= 40 else 8 if len(places) <= 80 else 5
+    shown = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in network.names]
+    sizes = letters * np.array([[LETTER * len(text), 1.2] for text in shown])
+    centers, placed = place_labels(
+        places,
+        sizes,
+        np.full(len(places), radius + 1.0),
+        (0.0, 0.0, SIZE, tall),
+        order=np.argsort(-network.strength, kind="stable"),
+        edges=points_along(list(places[network.edge_index]), 3.0),
+    )
     names = []  # above all nodes
-    for (x, y), name in zip(places, network.names, strict=True):
+    for (x, y), name, text, (label_x, label_y), has_room in zip(
+        places, network.names, shown, centers, placed, strict=True
+    ):
         title = html.escape(f"{name}: {said[name]}" if name in said else name)
-        shown = html.escape(name if len(name) <= 18 else name[:17] + "…")
         parts.append(f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{title}</title></circle>')
-        names.append(
-            f'<text x="{x:.1f}" y="{y - radius - 2:.1f}" text-anchor="middle" font-size="{letters}">{shown}</text>'
-        )
+        if has_room:
+            where = f'x="{label_x:.1f}" y="{label_y:.1f}" text-anchor="middle" dominant-baseline="central"'
+            names.append(f'<text {where} font-size="{letters}">{html.escape(text)}</text>')
     return f"<figure><figcaption>{html.escape(caption)}</figcaption>{''.join(parts + names)}</svg></figure>"
 
 

@@ -78,13 +78,15 @@ function groupOf(node) {
 /* Numbers as text. */
 const MINUS = "\u2212";
 
+/* With so many decimals; with more if two significant digits take more. */
 function formatNumber(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "\u2013";
   if (typeof value !== "number") return String(value);
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return value.toString().replace("-", MINUS);
   const size = Math.abs(value);
-  const text = size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(digits - 1) : value.toFixed(digits);
-  return text.replace(/-/g, MINUS);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(digits - 1).replace(/-/g, MINUS);
+  const decimals = size === 0 ? digits : Math.max(digits, 1 - Math.floor(Math.log10(size)));
+  return value.toFixed(decimals).replace("-", MINUS);
 }
 
 function formatSigned(value, digits = 3) {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import assert_never
 
 import numpy as np
 
@@ -14,21 +15,12 @@ from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
-from isinglass.select.imputation import ImputationSettings
+from isinglass.select.imputation import MODEL
 from isinglass.select.method import Method
-from isinglass.selection_records import Reason, TwoStageRecord
-from isinglass.show.report.sentences import ESTIMATES, Draft, What, cite, write
-from isinglass.text_tables import join_words
+from isinglass.show.report.sentences import Draft, What, cite, write
 
 FOUND = 0.05
 """Family-wise p-value up to which an edge of a comparison is said to differ."""
-COMPARED = {
-    "means": "shares of ones",
-    "pairs": "shares of pairs",
-    "triples": "shares of triples",
-    "counts": "shares of rows with k or more ones",
-}
-"""What a check compares, in words."""
 
 
 def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> Draft:
@@ -41,6 +33,8 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
     model = _imputed_by(fit.method, solution.network, tells_stages)
     penalty = "penalties" if isinstance(fit.method.selector, PerNode) else "penalty"
     resampled = [sentence for found in bootstraps for sentence in _describe_bootstrap(found, penalty, is_imputed)]
+    simulated = "" if check is None else f"As a check, {check.n_simulated} rows were simulated from the network."
+    checked = [] if check is None else [simulated, check.sentence]
     return write(
         What(
             solutions=[solution],
@@ -56,7 +50,7 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
             choice=list(_fit_choice(fit, solution.network)),
             findings=list(_fit_findings(fit)),
             optimal_for=f"for {'the completed' if is_imputed else 'this'} table and {penalty}",
-            assessment=[*resampled, *_describe_check(check)],
+            assessment=[*resampled, *checked],
         )
     )
 
@@ -94,17 +88,15 @@ def describe_comparison(found: GroupComparison) -> Draft:
 
 
 def _imputed_by(method: Method | None, network: Network, tells_stages: bool) -> str:
-    """Say how the network was estimated that missing cells were drawn from; None: by the default.
+    """Say how the network was estimated that missing cells were drawn from.
 
     Two stages are explained unless ``tells_stages``: the sentence on the network itself explains the same ones.
     """
-    model = (ImputationSettings() if method is None else method.imputation).used_model
-    selector, how = model.selector, "" if model.estimator == "joint" else f"{ESTIMATES[model.estimator]} and "
-    chosen = _chosen_by(model, network) or "at a given penalty"
     own = None if method is None else method.selector
-    if tells_stages and isinstance(selector, TwoStage) and isinstance(own, TwoStage) and selector.gamma == own.gamma:
-        chosen = "in the two stages described below" + ", without the check by prediction" * (selector.keep == 0)
-    return f"whose edges were selected {how}{chosen}, and estimated again almost without a penalty"
+    chosen = _two_stages(MODEL, network)
+    if tells_stages and isinstance(own, TwoStage) and own.gamma == MODEL.gamma:
+        chosen = "in the two stages described below, without the check by prediction"
+    return f"whose edges were selected {chosen}, and estimated again almost without a penalty"
 
 
 def _seed(state: object) -> str:
@@ -132,11 +124,9 @@ def _chosen_by(method: Method, network: Network) -> str:
 
 def _ebic(selector: EBIC | PerNode | TwoStage, network: Network) -> str:
     """Name the extended BIC with its settings and its reference: Ising models have their own."""
-    relaxed = isinstance(selector, EBIC) and selector.relaxed
-    of = " of the unpenalized estimates on the selected edges" if relaxed else ""
     cited = "per-node" if isinstance(selector, PerNode) else "ebic-ising"
     cited = cited if set(network.kinds) == {"binary"} else "ebic"
-    return f"the extended BIC{of} (γ = {selector.gamma:g}) {cite(cited)}"
+    return f"the extended BIC (γ = {selector.gamma:g}) {cite(cited)}"
 
 
 def _two_stages(selector: TwoStage, network: Network, first: str = "") -> str:
@@ -188,21 +178,14 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
     stages = fit.selection.stages
     assert stages
     first = stages.each[0]
-    if stages.ended_first:
-        yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
-        return
-    known = f" (α = {first.alpha:.4g}, {plural(first.n_edges, 'edge')})"
-    if len(stages.each) > 1:
-        yield f"Edges were selected {_two_stages(selector, network, known)}."
-    else:  # there was no time for the second
-        yield f"Edges were to be selected {_two_stages(selector, network, known)}."
-    article = "an" if stages.n_folds in (11, 18) or str(stages.n_folds).startswith("8") else "a"
-    folds = f"{article} {stages.n_folds}-fold cross-validation{_seed(selector.random_state)}"
+    if not stages.ended_first:
+        known = f" (α = {first.alpha:.4g}, {plural(first.n_edges, 'edge')})"
+        were = "were" if len(stages.each) > 1 else "were to be"  # there was no time for the second
+        yield f"Edges {were} selected {_two_stages(selector, network, known)}."
     if stages.n_sampled:
-        sample = f"{stages.n_sampled} rows"
-        yield f"Both penalties were searched in a random sample of {sample}, and then near those in all rows."
-        folds += f" of these {sample}"
-    yield from DECISIONS[stages.reason](fit, stages, folds)
+        sample = f"a random sample of {stages.n_sampled} rows"
+        yield f"Both penalties were searched in {sample}, and then near those in all rows."
+    yield from explain_choice(fit)
     if "continuous" in network.kinds and stages.n_folds:
         yield (
             "The gain of a continuous column is −½ log(1 − r²), where r is the rank correlation of held-out values and "
@@ -212,47 +195,44 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
         yield f"A time limit ended the search before it reached {fit.selection.left_out}."
 
 
-def _taken_by_ebic(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
-    yield f"The network has the smallest extended BIC (α = {fit.solution.alpha:.4g})."
-    if stages.n_folds:
-        found = f"{folds.capitalize()} found no network that predicts held-out observations"
-        yield f"{found} clearly better ({_clearly(stages)})."
-
-
-def _taken_by_prediction(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
-    weaker = "a second stage with penalties in inverse proportion to the square root of the couplings"
-    from_stage = {0.0: "the first stage", 1.0: "the second stage"}.get(stages.chosen.exponent, weaker)
-    measure = "" if "continuous" in fit.network.without_covariates().kinds else " in log pseudo-likelihood"
-    yield (
-        f"{folds.capitalize()} found that other networks predict held-out observations clearly better than the one "
-        f"with the smallest extended BIC ({_clearly(stages)}). The sparsest network that keeps {stages.keep:.0%} of "
-        f"the largest cross-validated gain{measure} was taken instead, from {from_stage} "
-        f"(α = {fit.solution.alpha:.4g})."
-    )
-
-
-def _taken_empty(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
-    yield f"In {folds}, none of these networks predicted held-out observations better than a network without edges."
-    if fit.solution.n_edges:
-        yield "The network therefore has only pairs that were not penalized."
-
-
-def _taken_in_time(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
-    which = {"aic": "AIC", "ebic": "extended BIC"}[stages.chosen.criterion]
-    yield f"The network has the smallest {which} of those that were compared (α = {fit.solution.alpha:.4g})."
-
-
-def _clearly(stages: TwoStageRecord) -> str:
-    return f"by two standard errors and {1 - stages.keep:.0%} of the gain over a network without edges"
-
-
-DECISIONS: dict[Reason, Callable[[Fit, TwoStageRecord, str], Iterator[str]]] = {
-    "ebic": _taken_by_ebic,
-    "prediction": _taken_by_prediction,
-    "empty": _taken_empty,
-    "time": _taken_in_time,
-}
-"""What is said of a two-stage estimate, by the reason for which its network was taken."""
+def explain_choice(fit: Fit) -> Iterator[str]:
+    """Say for which reason the network of a two-stage estimate was taken; nothing of other estimates."""
+    stages, selector = fit.selection.stages, fit.method.selector
+    if stages is None or not isinstance(selector, TwoStage):
+        return
+    if stages.ended_first:
+        yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
+        return
+    folds = f"{stages.n_folds}-fold cross-validation{_seed(selector.random_state)}"
+    folds += f" of {stages.n_sampled} sampled rows" if stages.n_sampled else ""
+    at = f"(α = {fit.solution.alpha:.4g})"
+    clearly = f"by two standard errors and {1 - stages.keep:.0%} of the gain over a network without edges"
+    match stages.reason:
+        case "ebic":
+            yield f"The network has the smallest extended BIC {at}."
+            if stages.n_folds:
+                yield (f"{folds} found no network that predicts held-out observations clearly better ({clearly}).")
+        case "prediction":
+            weaker = "a second stage with penalties in inverse proportion to the square root of the couplings"
+            stage = {0.0: "the first stage", 1.0: "the second stage"}.get(stages.chosen.exponent, weaker)
+            measure = "" if "continuous" in fit.network.without_covariates().kinds else " in log pseudo-likelihood"
+            yield (
+                f"{folds} found that other networks predict held-out observations clearly better than the one with "
+                f"the smallest extended BIC ({clearly}). The sparsest network that keeps {stages.keep:.0%} of the "
+                f"largest cross-validated gain{measure} was taken instead, from {stage} {at}."
+            )
+        case "empty":
+            yield (
+                f"In {folds}, none of these networks predicted held-out observations better than a network without "
+                "edges."
+            )
+            if fit.solution.n_edges:
+                yield "The network therefore has only pairs that were not penalized."
+        case "time":
+            which = {"aic": "AIC", "ebic": "extended BIC"}[stages.chosen.criterion]
+            yield f"The network has the smallest {which} of those that were compared {at}."
+        case _:
+            assert_never(stages.reason)
 
 
 def _fit_findings(fit: Fit) -> Iterator[str]:
@@ -283,7 +263,7 @@ def _describe_bootstrap(found: Bootstrap, penalty: str, is_imputed: bool) -> Ite
         stable = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in found.cs_coefficients().items())
         shares = found.drop_shares
         yield (
-            f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_boot // len(shares)} for "
+            f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_per_share} for "
             f"each of {len(shares)} shares from {shares.min():.0%} to {shares.max():.0%} that were left "
             f"out{again} {cite('bootstrap')}."
         )
@@ -295,27 +275,6 @@ def _describe_bootstrap(found: Bootstrap, penalty: str, is_imputed: bool) -> Ite
         )
     if found.n_unconverged:
         yield f"{found.n_unconverged} of these networks did not reach their tolerance."
-
-
-def _describe_check(check: ModelCheck | None) -> Iterator[str]:
-    """Say whether rows simulated from the network are like those of the table."""
-    if check is None:
-        return
-    subject = f"{check.n_simulated} rows simulated from the network"
-    cut = ", with variables of more than two values cut in two" if check.is_split else ""
-    missed = [
-        f"{one.n_flagged} of {len(one.p_values)} {COMPARED[one.what]}" for one in check.comparisons if one.n_flagged
-    ]
-    if not check.mixed:
-        yield "The chains that simulated rows did not mix, so the rows were not compared with the data."
-    elif missed:
-        yield (
-            f"{subject} did not reproduce {join_words(missed)} of the data (family-wise level 5%{cut}): the network "
-            "describes how each variable depends on the others, not the distribution of whole rows."
-        )
-    else:
-        parts = join_words([COMPARED[one.what] for one in check.comparisons])
-        yield f"{subject} did not differ detectably from the data in the {parts} (family-wise level 5%{cut})."
 
 
 def _comparison_findings(found: GroupComparison) -> Iterator[str]:

@@ -13,7 +13,7 @@ function describeMissing(m) {
   const size = m.n_rows * m.n_columns;
   const known = m.edge_information.filter((share) => share !== null);
   const mean = known.reduce((sum, share) => sum + share, 0) / known.length;
-  const left = m.treatment === "drop" ? "They had at least one missing cell." : "They had no answer at all.";
+  const left = m.treatment === "drop" ? `They had at least one missing cell${m.n_unlabeled ? ", or no group label" : ""}.` : "They had no answer at all.";
   const settled = m.settled >= 0 ? `converged in round ${m.settled + 1}` : "NOT converged";
   return [
     ["Missing cells", m.n_cells.toLocaleString("en"), `${percent(m.n_cells / size)} of ${m.n_rows.toLocaleString("en")} rows × ${m.n_columns.toLocaleString("en")} columns.`],
@@ -56,26 +56,4 @@ function showMissing() {
   showPairs(byId("missing-patterns"), m.patterns.map(({ columns, n_rows }) => [formatCount(n_rows, "row"), named(columns)]));
   const rest = m.n_patterns - m.patterns.length;
   byId("missing-rest").textContent = rest > 0 ? `And ${formatCount(rest, "other pattern")}, each in as many rows as the last one or fewer.` : "";
-}
-
-/* The panel that compares rows simulated from the network with those of the table. */
-
-const CHECKED = {
-  means: ["Columns", "Shares of ones in single columns."],
-  pairs: ["Pairs", "Shares of rows in which two columns are both 1."],
-  triples: ["Triples", "Shares of rows in which three columns are all 1, for all triples or, of many, a sample."],
-  counts: ["Ones per row", "Shares of rows with at least k ones, for each k."],
-};
-
-function showCheck() {
-  const { check } = DATA;
-  if (check === null) return;
-  byId("check-text").textContent = check.text;
-  byId("check-text").className = `verdict ${check.passed ? "good" : "bad"}`;
-  byId("check-consequence").textContent = check.consequence;
-  const tell = ({ what, n, n_flagged }) => {
-    const [name, text] = CHECKED[what];
-    return [name, n_flagged ? `${n_flagged} of ${n} differ` : `no difference found in ${n}`, text];
-  };
-  showFacts(byId("check-facts"), check.parts.map(tell));
 }

@@ -13,16 +13,16 @@ from importlib.resources import files
 import numpy as np
 import scipy
 
-from isinglass.arguments import RandomSource, check_count
+from isinglass.arguments import RandomSource, check_count, check_kind
 from isinglass.atomic import Target, write_text
 from isinglass.data import TableLike
 from isinglass.evaluate.nodes import node_table
 from isinglass.json_text import json_text
 from isinglass.names import NodeValues
-from isinglass.network import NetworkLike
+from isinglass.network_like import NetworkLike
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.show.palette import GroupColors
+from isinglass.show.palette import GroupColors, read_groups
 from isinglass.show.report import contents
 from isinglass.show.report.methods import describe_fit
 from isinglass.show.report.sentences import Draft
@@ -33,7 +33,7 @@ SCRIPTS = (
     *("data.js", "elements.js", "marks.js", "panels.js"),  # what the others are made of
     *("view.js", "labels.js", "pointing.js"),  # the drawing
     *("tables.js", "charts.js", "heatmap.js"),
-    *("certificate.js", "summary.js", "choice.js", "missing.js"),  # sections
+    *("certificate.js", "summary.js", "choice.js", "missing.js", "check.js"),  # sections
     *("columns.js", "controls.js", "page.js"),  # what follows the slider, and the page itself
 )
 """Parts of the page's script, in order. Only `page.js` runs something; it has the one state that changes."""
@@ -100,25 +100,27 @@ def write_report(
     whole = Subject.of(result, X, path, check_count("max_edges", max_edges))
     measured = {} if whole.table is None else dict(node_table(whole.table, whole.predicting).columns)
     subject = whole.without_covariates()  # what is drawn and counted
-    resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
+    listed = bootstrap if isinstance(bootstrap, Iterable) else [bootstrap]
+    resamples = [check_kind("bootstrap", each, Bootstrap, "bootstrap") for each in listed]
     check = contents.check_rows(whole)
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
-    members, colors = contents.read_groups(groups, group_colors, subject.network.names)
+    members, colors = read_groups(groups, group_colors, subject.network.names)
+    colors.pop(None, None)  # nodes without a group have the color of the theme
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
     for each in resamples:
         if each.kind == "rows":
             intervals, further = contents.tabulate_resamples(each, subject.network.names)
             measured, edges = measured | intervals, edges | contents.edge_columns(further, subject.network.names)
     nodes = contents.node_columns(subject, wording, members, measured)
-    rows, numbers = subject.data, {name: number for number, name in enumerate(colors)}
-    of_nodes = [-1 if member is None else numbers[member] for member in members]
+    rows, numbers = subject.data, {group: number for number, group in enumerate(colors)}
+    of_nodes = [numbers.get(member, -1) for member in members]
     data = {  # what the page's script reads
         "title": str(title),
         "n_rows": None if rows is None else rows.n_observations,
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
         "nodes": contents.list_nodes(subject, of_nodes, nodes, random_state),
         "categories": contents.list_categories(subject),
-        "groups": [{"name": name, "color": color} for name, color in colors.items()],
+        "groups": [{"name": str(group), "color": color} for group, color in colors.items()],
         "path": contents.list_pairs(subject),
         "edge_columns": contents.list_edge_columns(subject, edges),  # in the order of the stored pairs
         "edge_tables": contents.list_tables(subject, whole),
@@ -129,7 +131,7 @@ def write_report(
         "check": contents.describe_check(check),
         "certificate": contents.list_certificates(subject, whole),
         "covariates": contents.list_covariates(whole.network if whole.fit is None else whole.fit),
-        "settings": contents.read_settings(settings, result, whole.fit),
+        "settings": contents.read_settings(settings, whole.fit),
         "command": None if command is None else str(command),
         "methods": draft.text or None,
         "citation": draft.references,

@@ -15,7 +15,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from isinglass.data.meaning.coding import Cut, Indicators, Levels, Rule, Steps
+from isinglass.data.meaning.rules import Cut, Indicators, Levels, Rule, Steps
+from isinglass.data.meaning.values import show_span
 from isinglass.errors import plural
 from isinglass.missing_record import Missing
 from isinglass.network import Network
@@ -37,38 +38,34 @@ REGRESSIONS = {
     "continuous": "adjacent-category logistic on a grid",
 }
 SHOWN, MOST_TURNED = 6, 30  # columns whose values are listed one by one, and reversed items that are named
-CITED = re.compile("(\\) )?\ufdd0([^\ufdd1]*)\ufdd1( \\()?")
-"""A citation between characters that no text has, with the end and the beginning of parentheses beside it."""
 
 
 @dataclass(frozen=True)
 class Draft:
     """A text with citations, made by `cite`."""
 
-    marked: str
+    written: str
 
     @property
     def text(self) -> str:
-        """The text with authors and years in place of keys, in one pair of parentheses with what is in some beside."""
-        return CITED.sub(_authors, self.marked)
+        """The text, in which a citation shares one pair of parentheses with what is in some beside it."""
+        known = "|".join(re.escape(each["cited"]) for each in references().values())
+        return re.sub(rf"({known})\) \(", r"\1; ", re.sub(rf"\) \((?={known})", "; ", self.written))
 
     @property
     def references(self) -> str:
         """What to cite, a line each: this version of the package, and what the text cites."""
         own = f"The isinglass developers. ({YEAR}). isinglass (version {__version__}) [Computer software]."
-        keys = {key for _, found, _ in CITED.findall(self.marked) for key in found.split()}
-        return "\n".join([own, *sorted((references()[key]["reference"] for key in keys), key=str.casefold)])
+        cited = (each["reference"] for each in references().values() if each["cited"] in self.written)
+        return "\n".join([own, *sorted(cited, key=str.casefold)])
+
+    def __str__(self) -> str:
+        return f"{self.text}\n\n{self.references}\n"
 
 
 def cite(*keys: str) -> str:
-    """Return the citation of some references, to be put into a sentence."""
-    return f"\ufdd0{' '.join(keys)}\ufdd1"
-
-
-def _authors(match: re.Match[str]) -> str:
-    before, keys, after = match.groups()
-    cited = "; ".join(sorted(references()[key]["cited"] for key in keys.split()))
-    return f"{'; ' if before else '('}{cited}{'; ' if after else ')'}"
+    """Return the citation of some references in parentheses, to be put into a sentence."""
+    return f"({'; '.join(sorted(references()[key]['cited'] for key in keys))})"
 
 
 @cache
@@ -226,18 +223,16 @@ def _say_continuous(what: What) -> Iterator[str]:
         return
     sizes = [rule.n_categories for rule in rules.values()]
     several = f"{min(sizes)} to {max(sizes)}" if min(sizes) < max(sizes) else f"{sizes[0]}"
-    ends = {name: f"from {rule.values[0]:g} to {rule.values[-1]:g}" for name, rule in rules.items()}
-    listed = [f"{name} {rule.n_categories} {ends[name]}" for name, rule in rules.items()]
+    listed = [
+        f"{name} {rule.n_categories} from {show_span(rule.values[0], rule.values[-1])}" for name, rule in rules.items()
+    ]
     shown = f" ({'; '.join(listed)})" if len(rules) <= SHOWN else ""
     normal = [name for name, rule in rules.items() if rule.is_normal]
-    subject = f"Continuous variables were put on grids of {several} steps{shown}"
-    if len(rules) == 1:
-        ((name, end),) = ends.items()
-        subject = f"The variable {name} was put on a grid of {several} steps {end}"
     entered = "scores" if len(normal) == len(rules) else "values or scores" if normal else "values"
     yield (
-        f"{subject}, with a free parameter for every step, so that no distribution was assumed; couplings are linear "
-        f"in the {entered}, per standard deviation {cite('continuous')}."
+        f"Continuous variables were put on grids of {several} steps{shown}, with a free parameter for every step, so "
+        f"that no distribution was assumed; couplings are linear in the {entered}, per standard deviation "
+        f"{cite('continuous')}."
     )
     if normal:
         which = "They" if len(normal) == len(rules) > 1 else _list_variables(normal)
@@ -294,15 +289,15 @@ def _say_missing(what: What) -> Iterator[str]:
     share = missing.n_cells / (missing.n_rows * (what.network.n_features + len(what.covariates)))
     cells, were = f"{plural(missing.n_cells, 'missing cell')} ({share:.1%})", "was" if missing.n_cells == 1 else "were"
     if missing.treatment == "drop":
-        if len(what.solutions) > 1:  # labels are not cells of the network's columns, which the share is of
-            cells = f"{missing.n_cells} missing cells or group labels"
-            cells = "a missing cell or group label" if missing.n_cells == 1 else cells
+        reasons = [cells] * (missing.n_cells > 0)
+        reasons += [plural(missing.n_unlabeled, "missing group label")] * (missing.n_unlabeled > 0)
         rows = f"{missing.n_left_out} of {missing.n_rows} rows {'was' if missing.n_left_out == 1 else 'were'}"
-        yield f"{rows} left out because of {cells}."
+        yield f"{rows} left out because of {' and '.join(reasons)}."
     elif missing.treatment == "zero":
         yield f"{cells} {were} counted as 0."
     else:
         empty = f"; {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
+        empty += f"; {plural(missing.n_unlabeled, 'row')} without a group label left out" * (missing.n_unlabeled > 0)
         times = f"{missing.n_imputations} times by stochastic EM {cite('stochastic-em')}"
         yield f"{cells} {were} imputed {times}, from {what.imputed_from}{empty}."
 
@@ -316,7 +311,7 @@ def _say_certificate(what: What) -> Iterator[str]:
     proof = f"(duality gap {up_to}{gap:.1e}, KKT residual {up_to}{residual:.1e})"
     tol = "" if what.method is None else f" of {what.method.tolerance:g}"
     if all(solution.converged for solution in what.solutions):
-        up_to = f", up to a tolerance{tol}," if what.method is not None and what.method.tol is not None else ""
+        up_to = f", up to a tolerance{tol}" if what.method is not None and what.method.tol is not None else ""
         yield f"The computation reached the optimum {what.optimal_for}{up_to} {proof}."
     else:
         yield f"The computation did NOT reach its tolerance{tol} {what.optimal_for} {proof}."

@@ -9,13 +9,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arguments import check_kind
 from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import Coding, Table, TableLike
-from isinglass.data.meaning.coding import Rule
+from isinglass.data.meaning.rules import Rule
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
-from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for
-from isinglass.results import Path, Solution, solution_of
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network, fit_of, read_for, solution_of
+from isinglass.results import Path, Solution
 from isinglass.simulate.completions import among
 from isinglass.table_summary import TableSummary
 
@@ -37,7 +39,9 @@ class Subject:
     def of(cls, result: NetworkLike, X: TableLike | None, path: Path | None, max_edges: int) -> Subject:
         """Return what a result knows, unless it is given."""
         fit, network = fit_of(result), as_network(result)
-        if fit is not None and path is None:
+        if path is not None:
+            check_kind("path", path, Path, "ising_path")
+        elif fit is not None:
             path = fit.selection.path
         table = None
         if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are

@@ -1,6 +1,5 @@
 /* What never changes: the lead, the sections that are there, notes below tables, and how the page is made again. */
 
-const FEW_SUBSETS = 20; /* below which "95 % of the subsets" means all of them */
 const isCount = (label) => /^n[01][01]$/.test(label);
 
 /* The sizes, the penalty, and in one figure each what is proved and how far other samples were looked at. */
@@ -59,6 +58,7 @@ function showSections() {
     unsigned: HAS_UNSIGNED,
     partial: edgeColumn("partial_correlation") !== null,
     refitted: edgeColumn("refitted") !== null,
+    tested: edgeColumn("q") !== null,
     counts: edgeColumn("n11") !== null,
     resampled: edgeColumn("inclusion") !== null,
     paths: nodeColumn("closeness") !== null,
@@ -82,11 +82,10 @@ function showSections() {
 
 function describeEdgeColumns() {
   const notes = [];
-  const shares = DATA.edge_columns.find(({ label }) => label === "in subsamples");
-  if (shares) {
-    const kept = N_ALPHAS > 1 ? "; it does not follow the slider" : "";
-    notes.push(`“${capitalize(shares.label)}” is the share of subsamples of the rows whose network has the edge${kept}.`);
+  if (DATA.edge_columns.length && N_ALPHAS > 1) {
+    notes.push(`${VALUE_WORD} and weight are those of the network on the slider; the other columns belong to the selected network.`);
   }
+  if (edgeColumn("stability") !== null) notes.push("Stability is the share of subsamples of the rows whose network has the edge.");
   if (edgeColumn("n11") !== null) {
     notes.push("n11, n10, n01 and n00 count the rows in which the two columns are 1 and 1, 1 and 0, 0 and 1, 0 and 0.");
   }
@@ -96,11 +95,11 @@ function describeEdgeColumns() {
   return notes;
 }
 
-function describeStability({ coefficients, n_per_share }) {
+function describeStability({ coefficients, n_per_share, few }) {
   if (!Object.keys(coefficients).length) return "There are no CS-coefficients, because the network has no edges.";
   const each = Object.entries(coefficients).map(([of, value]) => `${of.replaceAll("_", " ")} ${value.toFixed(2)}`).join(", ");
-  const few = n_per_share < FEW_SUBSETS ? " That is too few for a statement about 95 % of them." : "";
-  return `CS-coefficients: ${each}. Each is the largest share of rows that can be dropped while the measure still correlates by at least 0.7 with that of all rows in 95 % of the subsets; it should be above 0.25, preferably above 0.5. There are about ${formatCount(n_per_share, "subset")} per share.${few}`;
+  const caution = few ? " That is too few for a statement about 95 % of them." : "";
+  return `CS-coefficients: ${each}. Each is the largest share of rows that can be dropped while the measure still correlates by at least 0.7 with that of all rows in 95 % of the subsets; it should be above 0.25, preferably above 0.5. There are about ${formatCount(n_per_share, "subset")} per share.${caution}`;
 }
 
 function describeCap() {

@@ -6,8 +6,8 @@ const MANY_COLUMNS = 10; /* from here on headings of numbers stand upright */
 /* A column has a label, a value for each row (number or text), and how to write it. Where it is `tucked`, its text is
    small print in the first cell, and its own column in the file. */
 class DataTable {
-  constructor(id, { columns, sortBy, descending, filename, pick, noun }) {
-    Object.assign(this, { columns, filename, pick, noun });
+  constructor(id, { columns, sortBy, descending, filename, pick, nameRow, noun }) {
+    Object.assign(this, { columns, filename, pick, nameRow, noun });
     for (const column of columns) column.write ??= writeCell(column);
     this.table = byId(`${id}-table`);
     this.more = byId(`${id}-more`);
@@ -75,7 +75,9 @@ class DataTable {
 
   makeRow(row) {
     const cells = this.columns.map((column) => {
-      const cell = make("td", { class: column.number ? "number" : "", text: column.write(row) });
+      const isFirst = column === this.columns[0];
+      const cell = make("td", { class: column.number ? "number" : "", text: isFirst ? "" : column.write(row) });
+      if (isFirst) cell.append(make("button", { type: "button", class: "row", "aria-label": `Show ${this.nameRow(row)}`, text: column.write(row) }));
       if (column.searched) cell.classList.add("name");
       if (column.minor) cell.classList.add("minor");
       if (column.tucked) cell.classList.add("tucked");
@@ -85,7 +87,7 @@ class DataTable {
     const small = this.columns.filter((column) => column.tucked).map((column) => column.write(row)).filter(Boolean);
     cells[0].append(...small.map((text) => make("small", { text })));
     const line = make("tr", {}, cells);
-    line.addEventListener("click", () => this.pick(row));
+    line.addEventListener("click", () => this.pick(row)); /* also of its button, which has keys */
     return line;
   }
 

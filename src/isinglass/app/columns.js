@@ -1,0 +1,108 @@
+/* The table of columns: what each is, and which of its values are missing. */
+
+function showColumns() {
+  const { table, choices } = state;
+  for (const cell of document.querySelectorAll("[data-label]")) cell.textContent = state.labels[cell.dataset.label];
+  const missing = table.n_missing ? `, ${table.n_missing} missing cells` : "";
+  byId("size").textContent = `${table.n_rows} rows × ${table.columns.length} columns${missing}`;
+  byId("detected").textContent = table.file.length ? `Found in the file: ${table.file.join(", ")}.` : "";
+  const wanted = byId("find").value.toLowerCase();
+  const found = table.columns.map((column, place) => [column, place]).filter(([column]) => column.name.toLowerCase().includes(wanted));
+  byId("rows").replaceChildren(...found.slice(0, listed).map(([column, place]) => makeRow(column, place, choices)));
+  byId("none-found").hidden = found.length > 0;
+  byId("none-found").textContent = `No column has “${wanted}” in its name.`;
+  byId("show-more").hidden = found.length <= listed;
+  byId("show-more").textContent = `Show ${Math.min(PAGE, found.length - listed)} more of ${found.length}`;
+  const doubts = byId("doubts");
+  doubts.hidden = !table.warnings.length;
+  doubts.querySelector("summary").textContent = `${table.warnings.length} ${table.warnings.length === 1 ? "thing" : "things"} to check, in full`;
+  doubts.querySelector("ul").replaceChildren(...table.warnings.map((text) => make("li", { text })));
+}
+
+function makeRow(column, place, choices) {
+  const role = place === choices.weights ? "weights" : place === choices.groups ? "groups" : null;
+  const out = choices.left_out.includes(place) || column.kind === null;
+  const use = make("input", {
+    type: "checkbox", id: `use-${place}`, checked: !out && !role, disabled: role !== null || column.kind === null, "aria-label": `Use ${column.name}`,
+    onchange: (event) => choose({ covariates: state.choices.covariates.filter((one) => one !== place), left_out: event.target.checked ? state.choices.left_out.filter((one) => one !== place) : [...state.choices.left_out, place] }),
+  });
+  const adjust = make("input", {
+    type: "checkbox", id: `adjust-${place}`, checked: choices.covariates.includes(place) && !out && !role, disabled: out || role !== null,
+    onchange: (event) => choose({ covariates: event.target.checked ? [...state.choices.covariates, place] : state.choices.covariates.filter((one) => one !== place) }),
+  });
+  return make("tr", { class: out || role ? "out" : "" }, [
+    make("td", {}, [use]),
+    make("th", { scope: "row", text: column.name }),
+    make("td", {}, role ? [role] : makeKind(column, place, choices)),
+    make("td", {}, makeValues(column, place, choices)),
+    make("td", { text: column.missing ? `${(100 * column.missing).toFixed(1)} %` : "" }),
+    make("td", { class: "doubt", text: role ? "" : [...column.notes.filter(Boolean), ...(isConstant(column) ? ["the same in all rows"] : [])].join(", ") }),
+    make("td", {}, [make("label", { class: "adjust" }, [adjust, " adjust for", make("span", { class: "unseen", text: ` ${column.name}` })])]),
+  ]);
+}
+
+/* Tell whether the column at a place is a node or a covariate. */
+function isUsed(place) {
+  const { table, choices } = state;
+  return table.columns[place].kind !== null && ![...choices.left_out, choices.weights, choices.groups].includes(place);
+}
+
+function isConstant(column) {
+  return column.kind !== null && column.n_values === 1;
+}
+
+function isNumber(value) {
+  return value.trim() !== "" && Number.isFinite(Number(value));
+}
+
+function makeKind(column, place, choices) {
+  const guess = column.stated || column.kind === null ? [] : [make("span", { class: "guess", text: "guessed" })];
+  if (column.kind === "binary" && !(place in choices.kinds)) return [isConstant(column) ? ONE_VALUE : state.options.kinds.binary];
+  const chosen = choices.kinds[place] ?? column.kind;
+  const words = !column.values.every(isNumber); // they have no order that we know, and are no numbers
+  const barred = (kind) => words && kind !== chosen && kind !== "nominal" && kind !== column.kind;
+  const options = Object.entries(state.options.kinds).filter(([kind]) => kind !== "binary").map(([kind, text]) =>
+    make("option", { value: kind, text, selected: kind === chosen, disabled: barred(kind) }),
+  );
+  if (column.kind === null) options.unshift(make("option", { value: "", text: "left out", selected: !choices.kinds[place] }));
+  const change = (event) => {
+    const kind = event.target.value || null;
+    choose({ kinds: { [place]: kind }, left_out: kind ? state.choices.left_out.filter((one) => one !== place) : state.choices.left_out });
+  };
+  const title = words ? "The order of words is not known" : "";
+  return [make("select", { id: `kind-${place}`, "aria-label": `Kind of ${column.name}`, title, onchange: change }, options), ...guess];
+}
+
+function makeValues(column, place, choices) {
+  const codes = choices.codes[place] ?? [];
+  const named = [...new Set([...(state.codes_read[place] ?? []), ...codes])]; // missing now, or when the table was read
+  const gone = named.map((code) => makeValue(code, codes.includes(code), column, place));
+  const values = column.values.filter((value) => !named.includes(value));
+  if (column.kind === "continuous") {
+    const ends = column.range.map(String).map((end) => named.includes(end) ? end : makeValue(end, false, column, place));
+    return [ends[0], " … ", ends[1], ` (${column.n_values} steps) `, ...gone];
+  }
+  if (column.n_values > MOST_VALUES) return [`${values.slice(0, 3).map(shorten).join(", ")} … ${shorten(values.at(-1))} (${column.n_values}) `, ...gone];
+  const more = column.kind === null && values.length >= 10 ? ["… "] : []; // of a column that is left out, only some are sent
+  return [...values.map((value) => makeValue(value, false, column, place)), ...more, ...gone];
+}
+
+function shorten(value) {
+  return value.length > MOST_LETTERS ? `${value.slice(0, MOST_LETTERS - 1)}…` : value;
+}
+
+function makeValue(value, gone, column, place) {
+  const toggle = () => {
+    const codes = (state.choices.codes[place] ?? []).filter((one) => one !== value);
+    choose({ codes: { [place]: gone ? codes : [...codes, value] } });
+    announce(gone ? `${value} is an answer` : `${value} counts as missing in ${column.name}`);
+  };
+  const title = gone ? "Counts as missing; click to count it as an answer" : "Click if this stands for a missing answer";
+  const label = `${value} is missing in ${column.name}`;
+  return make("button", { type: "button", class: "value", id: `value-${place}-${value}`, "aria-label": label, "aria-pressed": String(gone), title, text: shorten(value), onclick: toggle });
+}
+
+function makeChoice(name, options, chosen, change) {
+  const items = options.map(([value, text]) => make("option", { value, text, selected: String(chosen ?? "") === value }));
+  return make("label", { class: "field", text: `${state.labels[name]} ` }, [make("select", { id: name, onchange: (event) => change(event.target.value || null) }, items)]);
+}

@@ -1,0 +1,48 @@
+"""What the page calls its controls: the page shows these words, and messages of commands mention a control by them."""
+
+from __future__ import annotations
+
+from isinglass.cli.grammar import spell_column
+from isinglass.errors import Setting
+from isinglass.text_tables import join_words
+
+LABELS = {
+    "kinds": "Kind",
+    "weights": "Weights of the rows",
+    "weight_kind": "They are",
+    "groups": "Groups to compare",
+    "missing": "Missing cells",
+    "na_values": "Codes for missing answers",
+    "covariates": "Covariate",
+    "id_column": "The first column names the rows",
+}
+"""Of controls, by the arguments that they stand for."""
+OPTIONS = {
+    "kinds": {"binary": "two values", "ordinal": "ordered", "nominal": "unordered", "continuous": "number"},
+    "missing": {"impute": "impute them", "drop": "leave out their rows", "zero": "read them as 0"},
+    "weight_kind": {"": "counts if whole numbers", "sampling": "sampling weights", "counts": "counts of equal rows"},
+}
+"""Of controls that offer a choice, by the values of these arguments."""
+
+
+def name_control(mention: Setting) -> str | None:
+    """Return how a message mentions a control of the page; None for what the page has no control for."""
+    name, value = mention.name, mention.value
+    if name == "na_values" and mention.has_value:
+        texts = {key: join_words(codes) for key, codes in value.items()}
+        return join_words(
+            [
+                f"“{LABELS[name]}: {text}”" if key is None else f"“{text} is missing in {spell_column(key)}”"
+                for key, text in texts.items()
+            ]
+        )
+    named = value if isinstance(value, list | tuple) else [value]
+    columns = join_words([spell_column(each) if isinstance(each, int) else str(each) for each in named])
+    if name == "drop" and not isinstance(value, int):  # else of a file that cannot be opened, with no boxes
+        return f"untick {columns}" if mention.has_value else "untick it"
+    if name in OPTIONS["kinds"]:
+        return f"“{LABELS['kinds']}: {OPTIONS['kinds'][name]}”" + (f" for {columns}" if mention.has_value else "")
+    if name == "kinds" or name not in LABELS:
+        return None
+    chosen = OPTIONS.get(name, {}).get(str(value), columns)
+    return f"“{LABELS[name]}: {chosen}”" if mention.has_value and name != "id_column" else f"“{LABELS[name]}”"

@@ -1,0 +1,70 @@
+"""What a function may be given for a network: solutions, fits, estimators and matrices, and how each is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeAlias
+
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from isinglass.data import AnyTable, TableLike
+from isinglass.errors import DataError
+from isinglass.network import Network
+from isinglass.results import Path, Solution
+
+
+class HasNetwork(Protocol):
+    """A solution or a fit."""
+
+    @property
+    def network(self) -> Network:
+        """The network by itself."""
+
+
+class HasFittedNetwork(Protocol):
+    """A fitted estimator."""
+
+    @property
+    def network_(self) -> Network:
+        """The network by itself."""
+
+
+NetworkLike: TypeAlias = Network | HasNetwork | HasFittedNetwork | ArrayLike | sp.sparray | sp.spmatrix
+
+
+def as_network(source: NetworkLike) -> Network:
+    """Return the network of a solution, a fit, an estimator or a matrix."""
+    found = source
+    for attribute in ("network_", "network"):
+        found = getattr(found, attribute, found)
+    if isinstance(found, Network):
+        return found
+    if isinstance(source, str | Mapping | Path) or not (hasattr(source, "__len__") or sp.issparse(source)):
+        raise DataError(
+            "network must be a Network, a Solution, a fitted estimator or a square matrix; got "
+            f"{type(source).__name__}. Fit the estimator first, or take one point of a path."
+        )
+    try:
+        return Network.from_theta(source)  # type: ignore[arg-type]  # no other kind is left
+    except DataError as error:
+        raise DataError(str(error).replace("theta must", "network must", 1)) from None
+
+
+def solution_of(source: object) -> Solution | None:
+    """Return a solution, or that of a fit or an estimator; None for what has none."""
+    found = source
+    for attribute in ("solution_", "solution"):
+        found = getattr(found, attribute, found)
+    return found if isinstance(found, Solution) else None
+
+
+def fit_of(source: object) -> Any:  # Any: a Fit, which is defined in a layer above, or None
+    """Return the `Fit` that a result is, or that a fitted estimator has; None for anything else."""
+    found = getattr(source, "fit_", source)
+    return found if hasattr(found, "reading_again") else None
+
+
+def read_for(source: NetworkLike, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
+    """Return a table of the columns of a network; a fit, or an estimator that has one, reads it as that of the fit."""
+    return (fit_of(source) or as_network(source)).read(X, sample_weight=sample_weight)
