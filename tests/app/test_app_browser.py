@@ -743,6 +743,7 @@ def test_the_keyboard_is_enough(visit, votes):
     page.focus("#use-0")
     page.keyboard.press("Space")
     page.wait_for_function("() => document.getElementById('chosen').textContent.includes('4 columns')")
+    page.wait_for_selector("#run-fit:enabled")  # the choice has been answered; a disabled button takes no focus
     page.focus("#run-fit")
     page.keyboard.press("Enter")
     page.wait_for_selector("#network", state="visible")
