@@ -176,7 +176,7 @@ def test_what_the_header_says(tmp_path):
     save(FITTED["IsingLassoStARS"], tmp_path / "model.npz")
     header = header_of(tmp_path / "model.npz")
     content = header["content"]["Fit"]
-    assert (header["kind"], header["version"]) == ("isinglass model", 17)
+    assert (header["kind"], header["version"]) == ("isinglass model", 18)
     assert [part["Variables"]["names"]["shared"] for part in header["shared"] if "Variables" in part]
     assert {"tuple": NAMES} in header["shared"]
     assert [part["StARS"]["threshold"] for part in header["shared"] if "StARS" in part] == [0.1]
@@ -415,7 +415,7 @@ def valid(tmp_path_factory):
     [
         (lambda h: h | {"kind": "other"}, "not a file of this kind, but 'other'"),
         (lambda h: h | {"version": 4}, "written by an older version of isinglass"),
-        (lambda h: h | {"version": 18}, "layout 18, and this version of isinglass reads 17"),
+        (lambda h: h | {"version": 19}, "layout 19, and this version of isinglass reads 18"),
         (lambda h: h | {"version": "5"}, "layout 5"),
         (lambda h: h | {"content": {"Pipeline": {}}}, "unknown class, 'Pipeline'"),
         (lambda h: h | {"content": h["content"]["Fit"]["solution"]}, "holds a Solution by itself|holds more"),

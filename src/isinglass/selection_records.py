@@ -38,12 +38,6 @@ class Stability(Frozen):
         Largest instability that counts as stable.
     subsample_size, n_subsamples : int
         Rows in a subsample, and number of subsamples.
-    dense_end : float
-        The choice that the first two subsamples proposed; the last alpha if they were not asked.
-    n_extensions : int
-        How often the grid had to be followed further than they proposed.
-    n_fits, n_fits_saved : int
-        Fits of a subsample at an alpha, and the number of fits saved (negative if extensions cost more than that).
     n_constant : int
         Subsamples in which a column is constant that varies in the table.
     """
@@ -57,11 +51,12 @@ class Stability(Frozen):
     threshold: float
     subsample_size: int
     n_subsamples: int
-    dense_end: float
-    n_extensions: int
-    n_fits: int
-    n_fits_saved: int
     n_constant: int
+
+    @property
+    def n_fits(self) -> int:
+        """Number of fits of a subsample at an alpha."""
+        return self.n_subsamples * len(self.edge_frequencies)
 
     def take(self, columns: NDArray[np.intp]) -> Stability:
         """Return the shares of pairs of some columns."""
@@ -84,8 +79,7 @@ class Stability(Frozen):
         return (
             f"Stability(alpha={self.alpha:.6g}: number {self.index} of {len(self.alphas)}, "
             f"instability={self.monotone[self.index]:.3g} (threshold {self.threshold:g}), "
-            f"{self.n_subsamples} subsamples of {self.subsample_size} rows, {self.n_fits} fits, "
-            f"{self.n_fits_saved} saved)"
+            f"{self.n_subsamples} subsamples of {self.subsample_size} rows, {self.n_fits} fits)"
         )
 
 

@@ -21,8 +21,8 @@ from isinglass.solve.path import alpha_max
 
 @pytest.fixture
 def unbounded(monkeypatch):
-    """Return a way to run all subsamples over the whole grid: the slow twin."""
-    return lambda: monkeypatch.setattr(module, "PROPOSERS", 10**9)
+    """Return a way to run all subsamples over the whole grid at once: the slow twin."""
+    return lambda: monkeypatch.setattr(module, "AT_ONCE", 10**9)
 
 
 quiet_ends = pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
@@ -46,9 +46,11 @@ class KnownCurve:
         with self.lock:
             number = self.numbers.setdefault(np.asarray(table).tobytes(), len(self.numbers))
             self.calls.append((number, len(alphas)))
-        np.testing.assert_array_equal(alphas, self.grid[: len(alphas)])
+        first = int(np.flatnonzero(self.grid == alphas[0])[0])
+        counts = self.counts[first : first + len(alphas)]
+        np.testing.assert_array_equal(alphas, self.grid[first : first + len(alphas)])
         place = self.n_subsamples - 1 - number if self.last else number
-        return Path(tuple(self._solution(a, int(c > place)) for a, c in zip(alphas, self.counts, strict=False)))
+        return Path(tuple(self._solution(a, int(c > place)) for a, c in zip(alphas, counts, strict=True)))
 
     @staticmethod
     def _solution(alpha, edge):
@@ -96,7 +98,6 @@ def test_known_curve(counts, threshold, index, bounded, last, unbounded):
     for k, shares in enumerate(found.edge_frequencies):
         np.testing.assert_allclose(shares.toarray(), counts[k] / 10 * (1 - np.eye(2)))
     assert found.n_fits == sum(length for _, length in curve.calls)
-    assert found.n_fits_saved == 60 - found.n_fits
 
 
 def test_an_instability_that_equals_the_threshold_is_stable():
@@ -109,30 +110,20 @@ def test_an_instability_that_equals_the_threshold_is_stable():
             assert found(threshold=np.nextafter(threshold, 0)).index == 1
 
 
-def test_proposal_and_extension_are_reported():
-    # The first two subsamples part at number 4: everybody runs to number 4, where all ten exceed the threshold.
-    curve = KnownCurve([0, 0, 0, 0, 1, 2, 3, 4, 5, 5, 5, 5])
-    found = curve.choose(threshold=0.1)
-    assert (found.index, found.dense_end, found.n_extensions) == (3, curve.grid[3], 0)
-    assert curve.calls == [(0, 12), (1, 12), *((k, 5) for k in range(2, 10))]
-    assert (found.n_fits, found.n_fits_saved) == (64, 56)
-    # They part at number 2, all ten only at number 9: the choice lies beyond what was proposed.
-    counts = [0, 0, 1, 1, 1, 1, 1, 1, 1, 4, 5, 5]
+def test_alphas_beyond_the_threshold_are_not_run():
+    counts = [0, 0, 0, 0, 0, 1, 4, 5, 5, 5, 5, 5]
     curve = KnownCurve(counts)
     found = curve.choose(threshold=0.2)
-    assert (found.index, found.dense_end, found.n_extensions) == (8, curve.grid[1], 1)
-    assert [length for number, length in curve.calls if number == 5] == [3, 12]
-    assert found.n_fits_saved == 120 - (2 * 12 + 8 * 3 + 8 * 12)
-    # They never part: everybody runs the whole grid.
-    curve = KnownCurve(counts, last=True)
-    found = curve.choose(threshold=0.2)
-    assert (found.index, found.dense_end, found.n_extensions, found.n_fits_saved) == (8, curve.grid[-1], 0, 0)
+    assert (found.index, found.n_fits) == (5, 80)
+    assert curve.calls == [(k, 4) for k in range(10)] * 2
+    assert np.isfinite(found.instability).sum() == 8
+    assert KnownCurve(counts).choose(threshold=0.49).n_fits == 80
 
 
 def test_two_subsamples_are_all_there_are():
     curve = KnownCurve([0, 0, 1, 2], n_subsamples=2)
     found = curve.choose(threshold=0.3)
-    assert (found.index, found.n_fits, found.n_fits_saved) == (1, 8, 0)
+    assert (found.index, found.n_fits) == (1, 8)
     assert found.instability.tolist() == [0.0, 0.0, 0.5, 0.0]
 
 
@@ -176,13 +167,13 @@ def problem(seed):
 @quiet_ends
 @pytest.mark.parametrize("n_tables", [8, pytest.param(50, marks=pytest.mark.long)])
 def test_bounded_and_unbounded_agree_and_bounded_does_less(n_tables, monkeypatch):
-    saved, n_extended = [], 0
+    n_fits = []
     for seed in range(n_tables):
         X, threshold = problem(seed)
         settings = {"threshold": threshold, "random_state": seed, "alphas": 20, "n_subsamples": 10}
         counter = []
         with monkeypatch.context() as patch:
-            patch.setattr(module, "PROPOSERS", 10**9)
+            patch.setattr(module, "AT_ONCE", 10**9)
             full = stars(X, **settings)
 
         def counting(table, alphas, counter=counter):
@@ -194,13 +185,10 @@ def test_bounded_and_unbounded_agree_and_bounded_does_less(n_tables, monkeypatch
         run = np.isfinite(found.instability)
         np.testing.assert_array_equal(found.alphas, full.alphas)
         np.testing.assert_array_equal(found.instability[run], full.instability[run])
-        assert (full.n_fits, full.n_fits_saved) == (200, 0)
-        assert found.n_fits == sum(counter) == 200 - found.n_fits_saved
-        saved.append(found.n_fits_saved)
-        n_extended += found.n_extensions > 0
-    assert 0 < n_extended < n_tables  # the proposal was right in some and wrong in others
-    assert np.mean(saved) > 100
-    assert np.mean(np.array(saved) > 0) > 0.9
+        assert full.n_fits == 200
+        assert found.n_fits == sum(counter) <= 200
+        n_fits.append(found.n_fits)
+    assert np.mean(n_fits) < 100
 
 
 @pytest.mark.parametrize("paths", [PathSettings(), PathSettings("nodewise"), PathSettings("exact")])
@@ -267,7 +255,7 @@ TABLE = simulate.exact_sample(simulate.random_network(8, 0.4, random_state=1), 3
 def bits(found):
     arrays = [found.alphas, found.instability, found.monotone]
     arrays += [part for shares in found.edge_frequencies for part in (shares.data, shares.indices, shares.indptr)]
-    return [array.tobytes() for array in arrays], found.alpha, found.index, found.n_fits, found.n_extensions
+    return [array.tobytes() for array in arrays], found.alpha, found.index, found.n_fits
 
 
 @pytest.fixture(scope="module")
@@ -326,7 +314,8 @@ def test_an_interrupted_run_resumes(tmp_path, expected, at):
     with pytest.raises(KeyboardInterrupt):
         stars(TABLE, random_state=7, paths=first, checkpoint=file)
     assert bits(stars(TABLE, random_state=7, paths=second, checkpoint=file)) == expected
-    assert second.calls == 20 - (at - 1)
+    n_calls = expected[-1] // 4  # of four alphas each
+    assert second.calls == n_calls - (at - 1)
     assert bits(stars(TABLE, random_state=7, paths=third, checkpoint=file)) == expected
     assert third.calls == 0
 
@@ -491,7 +480,7 @@ def test_the_record_is_readable_and_frozen():
     assert isinstance(found, Stability)
     assert f"alpha={found.alpha:.6g}: number {found.index} of 30" in repr(found)
     assert "20 subsamples of 173 rows" in repr(found)
-    assert f"{found.n_fits} fits, {found.n_fits_saved} saved" in repr(found)
+    assert f"{found.n_fits} fits" in repr(found)
     with pytest.raises(AttributeError):
         found.alpha = 1.0
     with pytest.raises(ValueError, match="read-only"):
@@ -502,7 +491,7 @@ def test_the_record_is_readable_and_frozen():
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=12), st.sampled_from([0.0, 0.05, 0.18, 0.2, 0.32, 0.42, 0.5]))
 def test_any_curve_bounded_or_not(counts, threshold):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PROPOSERS", 10**9)
+        patch.setattr(module, "AT_ONCE", 10**9)
         full = KnownCurve(counts).choose(threshold=threshold).index
     choices = [full, KnownCurve(counts).choose(threshold=threshold).index]
     stable = np.maximum.accumulate(KnownCurve(counts).instability) <= threshold

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +14,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_real, spawn_seeds
-from isinglass.arrays import AnyArray, FloatArray, Mask
+from isinglass.arrays import Arrays, FloatArray, Mask
 from isinglass.data import which_vary
 from isinglass.errors import (
     ArgumentError,
@@ -33,6 +31,7 @@ from isinglass.errors import (
 from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.select.folds import one_by_one, units_of
 from isinglass.select.parallel import run_tasks, task_run
+from isinglass.select.progress import shown
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
 from isinglass.select.task import Task
@@ -44,8 +43,8 @@ ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
 FEW_COLUMNS = 20
 """Fewer columns than this earn a warning: with 12 and 500 rows StARS finds F1 0.3 where others find 0.6."""
-PROPOSERS = 2
-"""Subsamples that run the whole grid and propose where the others may stop."""
+AT_ONCE = 4
+"""Alphas that all subsamples run before it is decided whether to go on."""
 
 
 @settings
@@ -115,29 +114,62 @@ class StARS(Selector):
         return Choice(path, stability.index, stability=stability)
 
     def stability(self, task: Task) -> Stability:
-        """Return how far the subsamples agree, and the alpha that follows."""
+        """Return how far the subsamples agree, and the alpha that follows.
+
+        All subsamples follow the grid down, some alphas at a time. The running maximum of the instability never falls:
+        the choice is known as soon as it exceeds the threshold, and the dense end is not run.
+        """
         task.run.require_seed(self.random_state)
         table, rows = one_by_one(task.table.whole())
         labels = units_of(table, None if task.groups is None else task.groups[rows])
-        task = task.replace(table=table, groups=None)
         member = np.unique(labels, return_inverse=True)[1]
-        units = _Units(task, member, self._size(int(member.max()) + 1))
+        size = self._size(int(member.max()) + 1)
         seeds = spawn_seeds(self.random_state, self.n_subsamples)
+        subsamples = [_draw(member, size, seed) for seed in seeds]
         equal = table.with_weight(None)
-        constant = np.array([which_vary(equal) & ~which_vary(equal[units.rows(seed)]) for seed in seeds])
-        grid = self._grid(units, seeds)
+        constant = np.array([which_vary(equal) & ~which_vary(equal[drawn]) for drawn in subsamples])
+        task = task.replace(table=table, groups=None)
+        grid = self._grid([task, *(task.on(drawn) for drawn in subsamples)])
         fingerprint = {
             "X": table,
             "groups": member,
             "alphas": grid,
             "n_subsamples": self.n_subsamples,
-            "subsample_size": units.size,
+            "subsample_size": size,
             "paths": task.paths,
             "random_state": seeds[0].entropy,
         }
-        subsamples = _Subsamples(units, seeds, grid, fingerprint)
-        stability = _search(subsamples, self.threshold, int(constant.any(axis=1).sum()))
-        _warn(stability, table.variables, constant, subsamples.n_unconverged)
+        fold = task.replace(run=task_run(task.run))
+        shares, instability, n_unconverged = list[sp.csr_array](), list[float](), 0
+        with shown(task.run.progress):
+            while len(shares) < len(grid) and max(instability, default=0.0) <= self.threshold:
+                first = len(shares)
+                alphas = grid[first : first + AT_ONCE]
+                work = [(fold, drawn, alphas) for drawn in subsamples]
+                name = f"subsamples, {len(alphas)} alphas from {first}"
+                results = run_tasks(_fit_subsample, work, name, "StARS", run=task.run, fingerprint=fingerprint)
+                n_unconverged += sum(int(result["n_unconverged"].sum()) for result in results)
+                for k in range(len(alphas)):
+                    edges = [result["edges"][result["bounds"][k] : result["bounds"][k + 1]] for result in results]
+                    share, disagreement = _agreement(edges, table.variables)
+                    shares.append(share)
+                    instability.append(disagreement)
+        unknown = np.full(len(grid) - len(shares), np.nan)
+        exceeds = np.array(instability) > self.threshold
+        index = max(int(exceeds.argmax()) - 1, 0) if exceeds.any() else len(grid) - 1
+        stability = Stability(
+            alpha=float(grid[index]),
+            index=index,
+            alphas=grid,
+            instability=np.r_[instability, unknown],
+            monotone=np.r_[np.maximum.accumulate(instability), unknown],
+            edge_frequencies=tuple(shares),
+            threshold=self.threshold,
+            subsample_size=size,
+            n_subsamples=self.n_subsamples,
+            n_constant=int(constant.any(axis=1).sum()),
+        )
+        _warn(stability, table.variables, constant, n_unconverged)
         return stability
 
     def _size(self, n_units: int) -> int:
@@ -152,143 +184,42 @@ class StARS(Selector):
             raise ArgumentError("subsample_size", must, self.subsample_size)
         return int(self.subsample_size)
 
-    def _grid(self, units: _Units, seeds: Sequence[SeedSequence]) -> FloatArray:
+    def _grid(self, tasks: Sequence[Task]) -> FloatArray:
+        """Return the alphas, for the whole table, which comes first, and its subsamples."""
         shape = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
         if are_given(self.alphas):
             return shape
-        tops = [task.alpha_max() for task in (units.task, *(units.take(seed) for seed in seeds))]
-        is_binary = units.task.table.variables.is_binary
-        at_zero = 0.0 if is_binary else 1.0 / units.task.n_rows  # with categories alpha must not be 0
-        return alpha_grid(ABOVE * max(tops), self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)
+        top = max(task.alpha_max() for task in tasks)
+        at_zero = 0.0 if tasks[0].table.variables.is_binary else 1.0 / tasks[0].n_rows  # where alpha must not be 0
+        return alpha_grid(ABOVE * top, self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)
 
 
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """The rows that subsamples are drawn from."""
-
-    task: Task
-    units: NDArray[np.intp]  # of every row, counted from 0; rows of one unit are drawn together
-    size: int  # units in a subsample
-
-    def rows(self, seed: SeedSequence) -> NDArray[np.intp]:
-        """Return the rows of a subsample, in the order of the table."""
-        drawn = np.random.default_rng(seed).choice(int(self.units.max()) + 1, self.size, replace=False, shuffle=False)
-        return np.flatnonzero(np.isin(self.units, drawn))
-
-    def take(self, seed: SeedSequence) -> Task:
-        """Return the task of a subsample."""
-        return self.task.replace(table=self.task.table[self.rows(seed)])
+def _draw(units: NDArray[np.intp], size: int, seed: SeedSequence) -> NDArray[np.intp]:
+    """Return the rows of ``size`` units, drawn without replacement, in the order of the table."""
+    drawn = np.random.default_rng(seed).choice(int(units.max()) + 1, size, replace=False, shuffle=False)
+    return np.flatnonzero(np.isin(units, drawn))
 
 
-def _fit_subsample(units: _Units, seed: SeedSequence, grid: FloatArray) -> dict[str, AnyArray | int]:
-    """Return the edges along the grid, as s · p + t, one alpha after the other."""
+def _fit_subsample(task: Task, rows: NDArray[np.intp], alphas: FloatArray) -> Arrays:
+    """Return the keys of the edges of some rows at every alpha, one alpha after the other."""
     with suppress_warnings(ConvergenceWarning):
-        path = units.take(seed).path(grid)
-    codes = [solution.network.edge_keys for solution in path]
+        path = task.on(rows).path(alphas)
+    keys = [solution.network.edge_keys for solution in path]
     return {
-        "edges": np.concatenate(codes),
-        "bounds": np.cumsum([0, *map(len, codes)]),
-        "n_unconverged": sum(not solution.converged for solution in path),
+        "edges": np.concatenate(keys),
+        "bounds": np.cumsum([0, *map(len, keys)]),
+        "n_unconverged": np.array([not solution.converged for solution in path]),
     }
 
 
-@dataclass
-class _Subsamples:
-    """The subsamples, what has been run of each, and the count of fits."""
-
-    units: _Units
-    seeds: Sequence[SeedSequence]
-    grid: FloatArray
-    fingerprint: dict[str, Any]
-    results: list[Any] = field(default_factory=list)  # edges along the grid of every subsample, as far as it was run
-    n_fits: int = 0
-    n_unconverged: int = 0
-    _counted: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict)
-
-    def propose(self) -> None:
-        """Run the first subsamples over the whole grid."""
-        self._run(slice(PROPOSERS), len(self.grid), "proposal", "StARS, dense end")
-
-    def run(self, first: int, end: int) -> None:
-        """Run the subsamples from number ``first`` on over the first ``end`` alphas, in place of what they had."""
-        self._run(slice(first, None), end, f"subsamples from {first}, {end} alphas", "StARS")
-
-    def _run(self, which: slice, end: int, name: str, description: str) -> None:
-        task = self.units.task
-        units = replace(self.units, task=task.replace(run=task_run(task.run)))
-        work = [(units, seed, self.grid[:end]) for seed in self.seeds[which]]
-        results = run_tasks(_fit_subsample, work, name, description, run=task.run, fingerprint=self.fingerprint)
-        self.results[which] = results
-        self._counted.clear()
-        self.n_fits += len(results) * end
-        self.n_unconverged += sum(int(result["n_unconverged"]) for result in results)
-
-    def frequencies(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the pairs that occur at alpha number ``k``, as s · p + t, and in how many subsamples."""
-        if k not in self._counted:
-            edges = [result["edges"][result["bounds"][k] : result["bounds"][k + 1]] for result in self.results]
-            self._counted[k] = np.unique(np.concatenate(edges), return_counts=True)
-        return self._counted[k]
-
-    def instability(self, end: int) -> FloatArray:
-        """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""
-        n_runs, p = len(self.results), int(self.units.task.table.variables.is_modeled.sum())
-        n_pairs = max(p * (p - 1) // 2, 1)
-        # Integers up to the division: a value that equals the threshold is not lost by rounding.
-        disagreements = [int((counts * (n_runs - counts)).sum()) for _, counts in map(self.frequencies, range(end))]
-        return np.array([2 * number / (n_runs**2 * n_pairs) for number in disagreements])
-
-    def shares(self, k: int) -> sp.csr_array:
-        """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
-        (codes, counts), p = self.frequencies(k), self.units.task.table.shape[1]
-        return symmetric_matrix(pairs_of(codes, p), counts / len(self.results), p)
-
-
-def _search(subsamples: _Subsamples, threshold: float, n_constant: int) -> Stability:
-    """Run what is needed and choose.
-
-    The running maximum never falls: the choice is known as soon as it exceeds the threshold somewhere, or the grid has
-    ended.
-    """
-    n_alphas, n_subsamples = len(subsamples.grid), len(subsamples.seeds)
-    proposed, n_extensions, guess = n_alphas - 1, 0, np.zeros(n_alphas)
-    if n_subsamples > PROPOSERS:
-        subsamples.propose()
-        # The expectation of D from B subsamples is proportional to 1 − 1/B.
-        guess = subsamples.instability(n_alphas) * (1.0 - 1.0 / n_subsamples) / (1.0 - 1.0 / PROPOSERS)
-        proposed = _last_stable(guess, threshold)
-    first, end = len(subsamples.results), min(proposed + 2, n_alphas)
-    subsamples.run(first, end)
-    while end < n_alphas and (reached := subsamples.instability(end).max()) <= threshold:
-        # Follow the proposers' curve again, scaled to what all subsamples reached here; at least a tenth of the grid.
-        further = _last_stable(guess * reached, threshold * guess[:end].max()) + 2
-        end, n_extensions = min(max(further, end + max(1, n_alphas // 10)), n_alphas), n_extensions + 1
-        subsamples.run(first, end)
-    instability = subsamples.instability(end)
-    index = _last_stable(instability, threshold)
-    rest = np.full(n_alphas - end, np.nan)
-    return Stability(
-        alpha=float(subsamples.grid[index]),
-        index=index,
-        alphas=subsamples.grid,
-        instability=np.r_[instability, rest],
-        monotone=np.r_[np.maximum.accumulate(instability), rest],
-        edge_frequencies=tuple(subsamples.shares(k) for k in range(end)),
-        threshold=threshold,
-        subsample_size=subsamples.units.size,
-        n_subsamples=n_subsamples,
-        dense_end=float(subsamples.grid[proposed]),
-        n_extensions=n_extensions,
-        n_fits=subsamples.n_fits,
-        n_fits_saved=n_alphas * n_subsamples - subsamples.n_fits,
-        n_constant=n_constant,
-    )
-
-
-def _last_stable(instability: FloatArray, threshold: float) -> int:
-    """Return the number of the last alpha before the instability first exceeds the threshold, at least 0."""
-    exceeds = instability > threshold
-    return max(int(exceeds.argmax()) - 1, 0) if exceeds.any() else len(instability) - 1
+def _agreement(edges: Sequence[NDArray[np.int64]], variables: Variables) -> tuple[sp.csr_array, float]:
+    """Return the share f of networks with each pair, symmetric, and the mean of 2 f (1 − f) over all pairs."""
+    keys, counts = np.unique(np.concatenate(edges), return_counts=True)
+    n, p, p_modeled = len(edges), variables.n_features, int(variables.is_modeled.sum())
+    n_pairs = max(p_modeled * (p_modeled - 1) // 2, 1)
+    # Integers up to the division: a value that equals the threshold is not lost by rounding.
+    instability = 2 * int((counts * (n - counts)).sum()) / (n**2 * n_pairs)
+    return symmetric_matrix(pairs_of(keys, p), counts / n, p), instability
 
 
 def _warn(stability: Stability, variables: Variables, constant: Mask, n_unconverged: int) -> None:
