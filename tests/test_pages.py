@@ -194,7 +194,7 @@ def quoted_facts():
     yield "selection.md", f"with fewer than {stars.FEW_COLUMNS} it misses most edges"
     yield "selection.md", f"Draw {StARS().n_subsamples} subsamples of the rows"
     yield "selection.md", f"exceeds the threshold of {StARS().threshold}"
-    yield "selection.md", f"{word(stars.PROPOSERS).capitalize()} subsamples run the whole grid"
+    yield "selection.md", f"{word(stars.AT_ONCE)} alphas at a time, until"
     yield "selection.md", f"lost {word(parallel.ATTEMPTS)} times in a row"
     yield "trusting.md", f"$\\gamma = {EBIC().gamma}$ means the same in both"
     yield "trusting.md", f"at least {word(error_rates.LEAST_ROWS)} rows per parameter"

@@ -31,9 +31,8 @@ from isinglass.select import ebic, stage_search
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
-from isinglass.select.stage_search import StageSearch
-from isinglass.select.task import Task
-from isinglass.select.two_stage import Expected
+from isinglass.select.stage_search import Scored, Stage, StageSearch
+from isinglass.select.task import LOOSE, Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -316,9 +315,10 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
 @pytest.mark.parametrize("alpha", [0.0, 0.02])  # of its stage in the sample
 def test_a_sample_that_chose_no_penalty_is_followed(alpha):
     found = two_stage(X)
-    free, own = (Solution(found.solution.network, each) for each in (0.0, alpha))
-    expected = Expected(free, found.stages[0].solution, own, 1.0, "prediction")
-    again = TwoStage()._search(Task(as_table(X)), expected)
+    own, free = (Scored(Solution(found.solution.network, each), 0.0, 0.0) for each in (alpha, 0.0))
+    second = Stage((own, free), 0, LOOSE, "ebic", 1.0)
+    sampled = replace(found, path=second.path, index=1, stages=(found.stages[0], second), stage=1, reason="prediction")
+    again = TwoStage()._search(Task(as_table(X)), sampled)
     assert again.solution.converged
     assert again.solution.n_edges >= found.solution.n_edges
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -62,155 +62,158 @@ class Verdict:
     n_folds: int = 0
 
 
-@dataclass(frozen=True, eq=False)
 class PredictionCheck:
-    """What held-out rows say so far about networks of the stages; a step that judges more returns another record.
+    """What held-out rows say so far about networks of the stages, and the search for the one that is taken."""
 
-    ``held_out`` of a stage has the gains of its networks, and ``lead_errors`` the standard errors of their leads over
-    the reference; NaN for those that were not judged.
-    """
-
-    task: Task
-    folds: Sequence[Split]
-    price: EdgePrice  # of edges in stage 2
-    keep: float  # share of the best gain that the network must keep
-    reference: Solution  # the choice of the EBIC, which is checked
-    stages: tuple[Stage, ...]
-    scores: Sequence[FoldScores] = ()  # of the networks that were judged last, in every fold
-    is_cut: bool = False  # whether there was no time to judge all that was asked for
-
-    @classmethod
-    def of(
-        cls, task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
-    ) -> PredictionCheck:
-        """Return a check of both stages in which nothing is judged yet."""
-        return cls(task, folds, price, keep, second.solution, (first.unjudged(), second.unjudged()))
+    def __init__(
+        self, task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
+    ) -> None:
+        self.task, self.folds = task, folds
+        self.price = price  # of edges in stage 2
+        self.keep = keep  # share of the best gain that the network must keep
+        self.reference = second.solution  # the choice of the EBIC, which is checked
+        unknown = (math.nan, math.nan)
+        self.stages = [stage.judged(dict.fromkeys(range(len(stage.networks)), unknown)) for stage in (first, second)]
+        self.scores: Sequence[FoldScores] = ()  # of the networks that were judged last, in every fold
+        self.is_cut = False  # whether there was no time to judge all that was asked for
 
     def decide(self) -> Verdict:
-        """Return the network that is taken; where the EBIC turns out smaller beyond the end of stage 2, check that."""
+        """Return the network that is taken."""
         verdict = self._decide()
-        first, second = verdict.stages[:2]
-        if second.solution is self.reference:
+        if self.stages[REWEIGHTED].solution is self.reference:
             return verdict
-        return PredictionCheck.of(self.task, self.folds, self.price, self.keep, first, second).decide()
+        # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
+        first, second = self.stages[:2]
+        return PredictionCheck(self.task, self.folds, self.price, self.keep, first, second).decide()
 
     def _decide(self) -> Verdict:
         first, second = self.stages
-        check = self.judge({LASSO: [first.index], REWEIGHTED: [second.index]})
-        if check.is_cut:
-            return check._verdict(REWEIGHTED, second.index, "time")
-        lasso_gain, gain = check._gain(LASSO, first.index), check._gain(REWEIGHTED, second.index)
+        self.judge({LASSO: [first.index], REWEIGHTED: [second.index]})
+        if self.is_cut:
+            return self._verdict(REWEIGHTED, second.index, "time")
+        lasso_gain, gain = self._gain(LASSO, first.index), self._gain(REWEIGHTED, second.index)
         if self.task.has_few_rows:
-            check = check._climb(LASSO, REWEIGHTED, least=gain / self.keep)
+            self._climb(LASSO, REWEIGHTED, least=gain / self.keep)
         elif not gain >= (self.keep + CLEARLY * (1.0 - self.keep)) * lasso_gain > 0.0:
-            check = check._climb(REWEIGHTED, least=gain / self.keep)
-        best, error = check._best()
+            self._climb(REWEIGHTED, least=gain / self.keep)
+        best, error = self._best()
         if best - gain <= max((1.0 - self.keep) * best, DOUBT * error):
-            return check._verdict(REWEIGHTED, second.index, "ebic")
+            return self._verdict(REWEIGHTED, second.index, "ebic")
         if best == 0.0:
-            return check._verdict(REWEIGHTED, 0, "empty")
+            return self._verdict(REWEIGHTED, 0, "empty")
         gentle = second_stage(self.task, first.solution, GENTLE_EXPONENT, self.price).search()
-        check = replace(check, stages=(*check.stages, gentle)).judge({GENTLE: [gentle.index]})
-        if not check.is_cut:
-            check = check._climb(LASSO, REWEIGHTED, GENTLE)._refine()
-        return check._sparsest(self.keep * check._best()[0])
+        self.stages.append(gentle)
+        self.judge({GENTLE: [gentle.index]})
+        if not self.is_cut:
+            self._climb(LASSO, REWEIGHTED, GENTLE)
+            self._refine()
+        return self._sparsest(self.keep * self._best()[0])
 
     def _verdict(self, number: int, index: int, reason: Reason) -> Verdict:
         """Return a verdict with what is known of its networks."""
         check = "the check by prediction"
         left_out = (f"networks that {check} would have looked at" if self.scores else check,) if self.is_cut else ()
         is_solved = index == self.stages[number].index
-        return Verdict(self.stages, number, index, reason, is_solved, left_out, len(self.scores))
+        return Verdict(tuple(self.stages), number, index, reason, is_solved, left_out, len(self.scores))
 
     def _gain(self, number: int, index: int) -> float:
-        return float(self.stages[number].held_out[index])
+        return self.stages[number].networks[index].held_out
 
-    def judge(self, indices: Mapping[int, Sequence[int]]) -> PredictionCheck:
-        """Return the check with the gains of networks, whose indices are given by stage, if there is time."""
-        places = [(k, i) for k in indices for i in indices[k] if np.isnan(self.stages[k].held_out[i])]
-        if not places:
-            return self
+    def judge(self, indices: Mapping[int, Sequence[int]]) -> None:
+        """Find the gains of networks, whose indices are given by stage, if there is time."""
+        wanted = {k: [i for i in indices[k] if math.isnan(self._gain(k, i))] for k in indices}
+        if not any(wanted.values()):
+            return
         if self.task.is_late or self.is_cut:
-            return replace(self, is_cut=True)
-        networks: dict[float, list[Solution]] = {}
-        for k, i in places:
-            networks.setdefault(self.stages[k].exponent, []).append(self.stages[k].path.solutions[i])
-        scores = score_folds(self.task, self.folds, self.stages[LASSO].solution, self.reference, networks, self.scores)
-        sums, n_rows = GainSums.over(scores), self.task.n_rows
+            self.is_cut = True
+            return
+        networks = {
+            self.stages[k].exponent: [self.stages[k].networks[i].solution for i in places]
+            for k, places in wanted.items()
+            if places
+        }
+        self.scores = self._score_folds(networks)
+        sums, n_rows = GainSums.over(self.scores), self.task.n_rows
         gains = sums.gains / n_rows
         errors = _standard_error(gains - sums.reference / n_rows, sums.squares / n_rows, n_rows)
-        stages = list(self.stages)
-        for (k, i), gain, error in zip(places, gains, errors, strict=True):
-            stages[k] = stages[k].judged(i, gain, error)
-        return replace(self, stages=tuple(stages), scores=scores)
+        found = zip(gains.tolist(), errors.tolist(), strict=True)
+        for k, places in wanted.items():
+            self.stages[k] = self.stages[k].judged({i: next(found) for i in places})
 
-    def _climb(self, *numbers: int, least: float = np.inf) -> PredictionCheck:
+    def _score_folds(self, networks: NetworksByExponent) -> list[FoldScores]:
+        """Return the scores of some networks in all folds."""
+        task, run, table, n_folds = self.task, self.task.run, self.task.table, len(self.folds)
+        n_cells = math.prod(table.shape)
+        if n_cells < FEWEST_CELLS:
+            run = run.replace(n_jobs=1)
+        is_short = table.is_whole and n_cells < SHORT_FOLD_CELLS
+        n_threads = min(thread_count(run.n_threads), n_folds) if is_short else 1
+        rough = task.loosened().replace(
+            run=run.inside(kernel_threads(run.n_jobs) if n_threads == 1 else 1), groups=None
+        )
+        shared = rough, self.stages[LASSO].solution, self.reference, networks
+        work = [(*shared, fold, earlier) for fold, earlier in zip_longest(self.folds, self.scores)]
+        here = n_threads if n_threads > 1 or not table.is_whole else None  # parts are what is worked on side by side
+        return run_tasks(_score_stages, work, description="Cross-validation", run=run, n_threads=here)
+
+    def _climb(self, *numbers: int, least: float = np.inf) -> None:
         """Judge networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
-        check, following = self, {}
-        for number in numbers:
-            step = -1 if number == LASSO else 1  # the lasso is too dense if anything, the others too sparse
-            check, following[number] = check._next(number, step, self.stages[number].index)
-        check = check.judge(following)
-        for number in numbers:
-            start = self.stages[number].index
-            check = check._climb_on(number, -1 if number == LASSO else 1, start, least)
-            if number != LASSO and int(np.nanargmax(check.stages[number].held_out)) == start:
-                check = check._climb_on(number, -1, start, least)
-        return check
+        # The lasso is too dense if anything, the others too sparse.
+        starts = [(number, -1 if number == LASSO else 1, self.stages[number].index) for number in numbers]
+        self.judge({number: self._next(number, step, start) for number, step, start in starts})
+        for number, step, start in starts:
+            self._climb_on(number, step, start, least)
+            if number != LASSO and int(np.nanargmax(self.stages[number].held_out)) == start:
+                self._climb_on(number, -1, start, least)
 
-    def _climb_on(self, number: int, step: int, index: int, least: float) -> PredictionCheck:
+    def _climb_on(self, number: int, step: int, index: int, least: float) -> None:
         """Judge networks in one direction, 1 to the dense end; each step gains less than the one before."""
-        check, following = self._next(number, step, index)
-        for ahead in following:
-            check = check.judge({number: [ahead]})
-            gain = check._gain(number, ahead)
-            gained = gain - check._gain(number, index)
+        for following in self._next(number, step, index):
+            self.judge({number: [following]})
+            gain = self._gain(number, following)
+            gained = gain - self._gain(number, index)
             if gained > 0 and gain + gained > least:
-                check = check._climb_on(number, step, ahead, least)
-        return check
+                self._climb_on(number, step, following, least)
 
-    def _next(self, number: int, step: int, index: int) -> tuple[PredictionCheck, list[int]]:
-        """Return the next network to judge in one direction, if there is one that is worth it."""
-        check, alphas = self, self.stages[number].path.alphas
-        if number != LASSO and step > 0 and alphas[-1] > alphas[index] / STRIDE:
-            check = self._extend(number)
-            alphas = check.stages[number].path.alphas
-        distances = log_distances(alphas, alphas[index] * STRIDE**-step)
-        following = int(distances.argmin()) if alphas[index] > 0 else index
+    def _next(self, number: int, step: int, index: int) -> list[int]:
+        """Return the next network to judge in one direction; nothing if there is none that is worth it.
+
+        Stage 2 is followed beyond its end, if there is more to it.
+        """
+        stage = self.stages[number]
+        alpha = stage.path.alphas[index]
+        if number != LASSO and step > 0 and stage.path.alphas[-1] > alpha / STRIDE:
+            search = second_stage(self.task, self.stages[LASSO].solution, stage.exponent, self.price)
+            stage = self.stages[number] = search.extend(stage)
+        distances = log_distances(stage.path.alphas, alpha * STRIDE**-step)
+        following = int(distances.argmin()) if alpha > 0 else index
         widest = WIDEST * self.stages[LASSO].solution.alpha
-        is_none = (following - index) * step <= 0 or (number == LASSO and alphas[following] > widest)
-        return check, [] if is_none else [following]
+        is_none = (following - index) * step <= 0 or (number == LASSO and stage.path.alphas[following] > widest)
+        return [] if is_none else [following]
 
-    def _extend(self, number: int) -> PredictionCheck:
-        """Follow stage 2 beyond its end, if there is more to it."""
-        stages = list(self.stages)
-        search = second_stage(self.task, stages[LASSO].solution, stages[number].exponent, self.price)
-        stages[number] = search.extend(stages[number])
-        return replace(self, stages=tuple(stages))
-
-    def _refine(self) -> PredictionCheck:
+    def _refine(self) -> None:
         """Judge the networks halfway between the best of every stage and its neighbors that were judged."""
         halves = {}
         for number, gains in enumerate(stage.held_out for stage in self.stages):
             judged, top = np.flatnonzero(~np.isnan(gains)), int(np.nanargmax(gains))
             sides = [judged[judged < top][-1:], judged[judged > top][:1]]
             halves[number] = [int(top + side[0]) // 2 for side in sides if len(side) and abs(top - side[0]) > 1]
-        return self.judge(halves)
+        self.judge(halves)
 
     def _best(self) -> tuple[float, float]:
         """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
-        gains = np.concatenate([stage.held_out for stage in self.stages])
-        place = int(np.nanargmax(gains))
-        if gains[place] > 0.0:
-            return float(gains[place]), float(np.concatenate([stage.lead_errors for stage in self.stages])[place])
+        networks = [network for stage in self.stages for network in stage.networks]
+        best = max((network for network in networks if not math.isnan(network.held_out)), key=lambda one: one.held_out)
+        if best.held_out > 0.0:
+            return best.held_out, best.lead_error
         sums, n_rows = GainSums.over(self.scores), self.task.n_rows
         return 0.0, float(_standard_error(-sums.reference / n_rows, sums.reference_squares / n_rows, n_rows))
 
     def _sparsest(self, least: float) -> Verdict:
         """Return the sparsest network with at least this gain, judging those around it."""
-        check, candidates = self, list[tuple[int, float, int, int]]()
+        candidates = list[tuple[int, float, int, int]]()
         for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
-            path, gains = self.stages[number].path, check.stages[number].held_out
+            path, gains = self.stages[number].path, self.stages[number].held_out
             enough = np.flatnonzero(gains >= least)
             if not len(enough):
                 continue
@@ -218,11 +221,11 @@ class PredictionCheck:
             before = max(np.flatnonzero(gains[:last] < least).tolist(), default=-1)
             while last - before > 1 and not (candidates and path[before + 1].n_edges > min(candidates)[0]):
                 middle = (last + before) // 2
-                check = check.judge({number: [middle]})
-                last, before = (middle, before) if check._gain(number, middle) >= least else (last, middle)
-            candidates.append((path[last].n_edges, -check._gain(number, last), number, last))
+                self.judge({number: [middle]})
+                last, before = (middle, before) if self._gain(number, middle) >= least else (last, middle)
+            candidates.append((path[last].n_edges, -self._gain(number, last), number, last))
         _, _, number, index = min(candidates)
-        return check._verdict(number, index, "prediction")
+        return self._verdict(number, index, "prediction")
 
 
 def _standard_error(mean: FloatArray | float, mean_square: FloatArray | float, n_rows: float) -> FloatArray:
@@ -261,42 +264,6 @@ class FoldScores:
     sums: GainSums
 
 
-def score_folds(
-    task: Task,
-    folds: Sequence[Split],
-    first: Solution,
-    reference: Solution,
-    networks: NetworksByExponent,
-    earlier: Sequence[FoldScores],
-) -> list[FoldScores]:
-    """Return the scores of some networks in all folds; ``earlier`` are scores of others, empty the first time.
-
-    ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
-    """
-    run, table = task.run, task.table
-    n_threads = _fold_threads(task, len(folds))
-    if math.prod(table.shape) < FEWEST_CELLS:
-        run = run.replace(n_jobs=1)
-    inside = kernel_threads(run.n_jobs) if n_threads == 1 else 1
-    rough = task.loosened().replace(run=run.inside(inside), groups=None)
-    shared = rough, first, reference, networks
-    work = [(*shared, fold, scores) for fold, scores in zip_longest(folds, earlier)]
-    if n_threads > 1 or not table.is_whole:  # of a table in parts, these are what is worked on side by side
-        return run_tasks(_score_stages, work, description="Cross-validation", run=run, n_threads=n_threads)
-    return run_tasks(_score_stages, work, description="Cross-validation", run=run)
-
-
-def _fold_threads(task: Task, n_folds: int) -> int:
-    """Return how many folds of a small table run at the same time.
-
-    Its paths are too short for the threads of the kernels and too long to wait for each other.
-    """
-    table = task.table
-    if not table.is_whole or math.prod(table.shape) >= SHORT_FOLD_CELLS:
-        return 1
-    return min(thread_count(task.run.n_threads), n_folds)
-
-
 def _score_stages(
     task: Task,
     first: Solution,
@@ -305,7 +272,11 @@ def _score_stages(
     fold: Split,
     earlier: FoldScores | None,
 ) -> FoldScores:
-    """Fit networks to the training rows of a fold, each from that of all rows, and score the rows held out."""
+    """Fit networks to the training rows of a fold, each from that of all rows, and score the rows held out.
+
+    ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
+    ``earlier``: the scores of other networks in this fold, if there are any.
+    """
     training, held = (task.on(part) for part in fold)
 
     def fit(exponent: float, solutions: Sequence[Solution], weights: Solution | None = None) -> Sequence[Solution]:

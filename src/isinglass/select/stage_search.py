@@ -13,7 +13,7 @@ docs/selection.md says when the descent ends, and how often the minimum of the w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray, Frozen
+from isinglass.arrays import FloatArray, read_only
 from isinglass.data import column_sd
 from isinglass.penalties import penalty_matrix
 from isinglass.results import Path, Solution
@@ -47,11 +47,13 @@ SPARSER = 4.0
 
 
 class Scored(NamedTuple):
-    """A network and what it was scored by."""
+    """A network, what it was scored by, and what held-out rows say about it; NaN where that was not needed."""
 
     solution: Solution
     deviance: float  # −2·logPL
     price: float  # of its edges
+    held_out: float = math.nan  # cross-validated gain in log pseudo-likelihood per row over independent columns
+    lead_error: float = math.nan  # standard error of what this gain is ahead of that of the choice of the EBIC
 
     @property
     def score(self) -> float:
@@ -60,42 +62,49 @@ class Scored(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stage(Frozen):
+class Stage:
     """One stage: a path of convex problems, what it was scored by, and the choice."""
 
-    path: Path  #: solutions in order of decreasing alpha, each with its certificate
-    scores: FloatArray  #: the criterion; smaller is better
-    deviances: FloatArray  #: −2·logPL of the solutions: the criterion without the price of their edges
+    networks: tuple[Scored, ...]  #: in order of decreasing alpha
     index: int  #: the first with the smallest score
+    tol: float  #: of the solutions that were only compared
     criterion: str  #: what the scores are
     #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
-    #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
-    held_out: FloatArray
-    lead_errors: FloatArray  #: standard error of what this gain is ahead of that of the choice of the EBIC
 
     @classmethod
-    def of(cls, scored: Sequence[Scored], tol: float, criterion: str, exponent: float) -> Stage:
+    def of(cls, scored: Iterable[Scored], tol: float, criterion: str, exponent: float) -> Stage:
         """Return the stage of some networks."""
-        ordered = sorted(scored, key=lambda network: -network.solution.alpha)
-        scores, deviances = (
-            np.array([getattr(network, name) for network in ordered]) for name in ("score", "deviance")
-        )
-        index = int(scores.argmin())
-        path = Path(tuple(network.solution for network in ordered), tol=tol)
-        unknown = np.full((2, len(path)), np.nan)
-        return cls(path, scores, deviances, index, criterion, exponent, *unknown)
+        networks = tuple(sorted(scored, key=lambda network: -network.solution.alpha))
+        return cls(networks, _best(networks), tol, criterion, exponent)
 
-    @property
-    def scored(self) -> list[Scored]:
-        """The networks with their scores."""
-        prices = self.scores - self.deviances
-        return [Scored(*network) for network in zip(self.path, self.deviances, prices, strict=True)]
+    @cached_property
+    def path(self) -> Path:
+        """The solutions, each with its certificate."""
+        return Path(tuple(network.solution for network in self.networks), tol=self.tol)
+
+    def _curve(self, name: str) -> FloatArray:
+        return read_only(np.array([getattr(network, name) for network in self.networks], dtype=np.float64))
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The criterion; smaller is better."""
+        return self._curve("score")
+
+    @cached_property
+    def deviances(self) -> FloatArray:
+        """−2·logPL of the solutions: the criterion without the price of their edges."""
+        return self._curve("deviance")
+
+    @cached_property
+    def held_out(self) -> FloatArray:
+        """Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where not needed."""
+        return self._curve("held_out")
 
     @property
     def solution(self) -> Solution:
         """The choice of the criterion."""
-        return self.path.solutions[self.index]
+        return self.networks[self.index].solution
 
     @property
     def record(self) -> StageRecord:
@@ -104,7 +113,7 @@ class Stage(Frozen):
         return StageRecord(
             criterion=self.criterion,
             exponent=self.exponent,
-            n_alphas=len(self.path),
+            n_alphas=len(self.networks),
             alpha=chosen.alpha,
             n_edges=chosen.n_edges,
             score=float(self.scores[self.index]),
@@ -114,44 +123,28 @@ class Stage(Frozen):
             converged=bool(chosen.converged),
         )
 
-    def unjudged(self) -> Stage:
-        """Return the stage without what held-out rows say."""
-        held_out, lead_errors = np.full((2, len(self.path)), np.nan)
-        return replace(self, held_out=held_out, lead_errors=lead_errors)
-
-    def judged(self, index: int, gain: float, lead_error: float) -> Stage:
-        """Return the stage with what held-out rows say about one network."""
-        held_out, lead_errors = self.held_out.copy(), self.lead_errors.copy()
-        held_out[index], lead_errors[index] = gain, lead_error
-        return replace(self, held_out=held_out, lead_errors=lead_errors)
+    def judged(self, gains: Mapping[int, tuple[float, float]]) -> Stage:
+        """Return the stage with the gains of networks in held-out rows, by their numbers, and the errors of leads."""
+        networks = list(self.networks)
+        for number, (gain, lead_error) in gains.items():
+            networks[number] = networks[number]._replace(held_out=gain, lead_error=lead_error)
+        return replace(self, networks=tuple(networks))
 
     def with_network(self, scored: Scored) -> tuple[Stage, int]:
         """Return the stage with a network in its place on the path, or in that of a rough solution; and the place."""
         alphas, alpha = self.path.alphas, scored.solution.alpha
         place, after = int(np.count_nonzero(alphas > alpha)), int(np.count_nonzero(alphas >= alpha))
-
-        def put(known: FloatArray, value: float) -> FloatArray:
-            return np.concatenate([known[:place], [value], known[after:]])
-
-        held_out, lead_error = (
-            known[place] if place < after else np.nan for known in (self.held_out, self.lead_errors)
-        )
-        stage = replace(
-            self,
-            path=Path((*self.path[:place], scored.solution, *self.path[after:]), tol=self.path.tol),
-            scores=put(self.scores, scored.score),
-            deviances=put(self.deviances, scored.deviance),
-            index=self.index + (place == after <= self.index),
-            held_out=put(self.held_out, held_out),
-            lead_errors=put(self.lead_errors, lead_error),
-        )
-        return stage, place
+        for rough in self.networks[place:after]:
+            scored = scored._replace(held_out=rough.held_out, lead_error=rough.lead_error)
+        networks = (*self.networks[:place], scored, *self.networks[after:])
+        return replace(self, networks=networks, index=self.index + (place == after <= self.index)), place
 
     def __repr__(self) -> str:
         solution = self.solution
         return (
             f"Stage({self.criterion}, exponent {self.exponent:g}: alpha={solution.alpha:.6g}, number {self.index} of "
-            f"{len(self.path)}, {solution.n_edges} edges, {'converged' if solution.converged else 'NOT converged'})"
+            f"{len(self.networks)}, {solution.n_edges} edges, "
+            f"{'converged' if solution.converged else 'NOT converged'})"
         )
 
 
@@ -267,10 +260,7 @@ class StageSearch:
             start = lowest.solution
             scored += self._compare([start.alpha * descent.ratio**k for k in skipped], start)
             scored = self._solve_best(scored)
-        longer = self._stage([*stage.scored, *scored], stage.path.tol)
-        unknown = np.full(len(scored), np.nan)
-        held_out, lead_errors = (np.append(known, unknown) for known in (stage.held_out, stage.lead_errors))
-        return replace(longer, held_out=held_out, lead_errors=lead_errors)
+        return self._stage([*stage.networks, *scored], stage.tol)
 
     def _descend(self, alphas: FloatArray, start: Solution | None) -> list[Scored]:
         """Return the networks at these alphas, only compared, until the criterion has turned or there is no time.
@@ -303,7 +293,7 @@ class StageSearch:
             solved.add(place)
         return networks
 
-    def _stage(self, scored: Sequence[Scored], tol: float) -> Stage:
+    def _stage(self, scored: Iterable[Scored], tol: float) -> Stage:
         return Stage.of(scored, tol, self.criterion, self.exponent)
 
 

@@ -61,7 +61,7 @@ class TwoStageChoice(Choice):
     def fixed(self, scale: float = 1.0) -> FixedStages:
         """Return the selector at the penalties that were chosen, for noise that is ``scale`` times as large.
 
-        The penalty of stage 2 is divided by couplings of stage 1, which are larger as well; see `Expected`.
+        The penalty of stage 2 is divided by couplings of stage 1, which are larger as well; see `follow`.
         """
         exponent = self.stages[self.stage].exponent
         alpha, first = float(scale ** (1.0 + exponent) * self.alpha), float(scale * self.stages[0].solution.alpha)
@@ -145,21 +145,18 @@ class TwoStage(Selector):
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
         sample = None if are_given(self.alphas) else draw_sample(task, self.n_folds, self.random_state)
-        if sample is None:
+        found = None if sample is None else self._search(sample)
+        if sample is None or found is None or found.reason == "empty":
             return self._search(task)
-        found = self._search(sample)
-        expected = Expected.of(found, sample.n_rows / task.n_rows)
-        whole = self._search(task, expected)
-        if expected is None:
-            return whole
+        whole = self._search(task, found, sample.n_rows / task.n_rows)
         left_out = found.left_out or whole.left_out
         return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
 
-    def _search(self, task: Task, expected: Expected | None = None) -> TwoStageChoice:
-        """Return the choice for a table: by both stages and the check, or as a sample implies."""
+    def _search(self, task: Task, found: TwoStageChoice | None = None, share: float = 1.0) -> TwoStageChoice:
+        """Return the choice for a table: by both stages and the check, or as that for a share of the rows implies."""
         price = edge_price(task.table, self.gamma, task.paths.n_ends)
         with shown(task.run.progress):
-            verdict = self._decide(task, price) if expected is None else follow(task, price, expected, self.alphas)
+            verdict = self._decide(task, price) if found is None else follow(task, price, found, share, self.alphas)
         return self._conclude(task, price, verdict)
 
     def _keep(self, task: Task) -> float:
@@ -183,7 +180,7 @@ class TwoStage(Selector):
             return Verdict((first, second), number, index, "time", is_solved=True, left_out=left_out)
         if not folds:
             return Verdict((first, second), 1, second.index, "ebic", is_solved=True)
-        return PredictionCheck.of(task, folds, price, keep, first, second).decide()
+        return PredictionCheck(task, folds, price, keep, first, second).decide()
 
     def _conclude(self, task: Task, price: EdgePrice, verdict: Verdict) -> TwoStageChoice:
         """Return the network that is taken, solved in full, with the stages that it was chosen from."""
@@ -261,53 +258,35 @@ def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | 
     return task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
 
 
-@dataclass(frozen=True, eq=False)
-class Expected:
-    """What the choice for a sample of the rows implies for all rows: its networks, at rescaled alphas.
+def follow(task: Task, price: EdgePrice, found: TwoStageChoice, share: float, alphas: Alphas) -> Verdict:
+    """Choose as in a sample of a share of the rows: the penalty of the criterion, times what lay between the two there.
 
-    The gradient of a pair without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the
-    penalty of stage 2 is divided.
+    Alphas are expected where the noise is as large in relation to the penalty as in the sample. The gradient of a pair
+    without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the penalty of stage 2 is
+    divided.
     """
+    chosen = found.stages[found.stage]
+    exponent = chosen.exponent
 
-    solution: Solution  # the network
-    first: Solution  # the choice of the AIC in stage 1
-    own: Solution  # that of the criterion of the network's own stage
-    exponent: float  # of this stage
-    reason: Reason  # why the network was chosen
+    def expect(solution: Solution, exponent: float) -> Solution:
+        return replace(solution, alpha=solution.alpha * share ** (0.5 * (1.0 + exponent)))
 
-    @classmethod
-    def of(cls, choice: TwoStageChoice, share: float) -> Expected | None:
-        """Return what is expected from a sample of this share of the rows; None if it has no edges."""
-        if choice.reason == "empty":
-            return None
-
-        def scale(found: Solution, exponent: float) -> Solution:
-            return replace(found, alpha=found.alpha * share ** (0.5 * (1.0 + exponent)))
-
-        stage = choice.stages[choice.stage]
-        own = scale(stage.solution, stage.exponent)
-        first, solution = scale(choice.stages[0].solution, 0.0), scale(choice.solution, stage.exponent)
-        # Where the time was spent, the best network so far is solved in all rows.
-        return cls(solution, first, own, stage.exponent, "ebic" if choice.reason == "time" else choice.reason)
-
-
-def follow(task: Task, price: EdgePrice, expected: Expected, alphas: Alphas) -> Verdict:
-    """Choose as in a sample: the penalty that the criterion chooses, times what lay between the two there."""
-    search = first_stage(task)
-    first = search.search(alphas, expected.first)
+    first = first_stage(task).search(alphas, expect(found.stages[0].solution, 0.0))
     if first.solution.n_edges == 0:
         return Verdict((first,), 0, first.index, "empty", is_solved=True)
+    search = first_stage(task)
     stages: tuple[Stage, ...] = (first,)
-    if expected.exponent:
-        search = second_stage(task, first.solution, expected.exponent, price)
-        stages = first, search.search(sample=expected.own)
+    if exponent:
+        search = second_stage(task, first.solution, exponent, price)
+        stages = first, search.search(sample=expect(chosen.solution, exponent))
     number, stage = len(stages) - 1, stages[-1]
     left_out = (alphas_below(stage, len(stages)),) if task.is_late else ()
-    if expected.reason == "ebic":
+    if found.reason in ("ebic", "time"):  # without time, the best network of the sample is solved in all rows
         return Verdict(stages, number, stage.index, "time" if left_out else "ebic", True, left_out)
-    ratio = expected.solution.alpha / expected.own.alpha if expected.own.alpha else 1.0
+    ratio = found.solution.alpha / chosen.solution.alpha if chosen.solution.alpha else 1.0
     alpha = stage.solution.alpha * ratio
     distances = log_distances(stage.path.alphas, alpha)
-    start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else expected.solution
+    near = distances.min() < math.log(STRIDE)
+    start = stage.path[int(distances.argmin())] if near else expect(found.solution, exponent)
     stage, index = stage.with_network(search.solve(alpha, start))
     return Verdict((*stages[:number], stage), number, index, "prediction", is_solved=True, left_out=left_out)
