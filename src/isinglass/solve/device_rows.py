@@ -34,7 +34,7 @@ ROUNDING_OF_SCAN = 2.4e-7  # of one single-precision operation on a gradient, wh
 class DeviceRows:
     """Rows on a device, with the methods of ``seam.SumRows`` and ``scan``; weights are raw, and positive.
 
-    Everything is tensor operations, on any device. ``device_kernels.KernelRows`` has fused kernels for the hot loops.
+    Everything is tensor operations, on any device. ``device_kernels.KernelRows`` has fused kernels for some.
     """
 
     def __init__(self, table: NDArray[np.uint8], weight: Doubles | None, device: torch.device) -> None:
@@ -183,30 +183,30 @@ class DeviceRows:
         return values
 
     def _curvatures(self, nodes: Ints, majorized: bool) -> torch.Tensor:
-        lines = self._give(nodes.astype(np.int64))
+        lines, w = self._give(nodes.astype(np.int64)), self.w.float()
         if majorized:
-            return (self.w / 4).float().expand(len(nodes), -1)
-        eta = self.eta[lines]
+            return (w / 4).expand(len(nodes), -1)
+        eta = self.eta[lines].float()
         against = torch.where(self.X[lines] != 0, -eta, eta)
         small = torch.exp(-eta.abs())
-        curve = torch.where(against > WRONG, 0.5 / against.clamp(min=WRONG), small / (1 + small) ** 2)
-        return (self.w * curve).float()
+        return w * torch.where(against > WRONG, 0.5 / against.clamp(min=WRONG), small / (1 + small) ** 2)
 
     def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
         degree = np.diff(begin)
         first = np.concatenate([[0], np.cumsum(degree**2)])
         G, b, curve = np.empty(first[-1], np.float32), np.empty(len(columns), np.float32), np.empty(len(nodes))
-        for these in self._pieces(np.arange(len(nodes)), 40 * self.width):
-            curve[these] = self._take(self._curvatures(nodes[these], majorized).double().sum(dim=1))
+        for these in self._pieces(np.flatnonzero(degree == 0), 40 * self.width):
+            curve[these] = self._take(self._curvatures(nodes[these], majorized).sum(dim=1, dtype=torch.float64))
         for tasks, place, counts in self._batches(begin, 13):
             x, v = self._columns(columns, place, torch.float32), self._curvatures(nodes[tasks], majorized)
-            sums = (x @ v[:, :, None])[:, :, 0]
-            x -= (sums / v.sum(dim=1, keepdim=True).clamp(min=1e-30))[:, :, None]
+            total, sums = v.sum(dim=1, keepdim=True, dtype=torch.float64), (x @ v[:, :, None])[:, :, 0]
+            x -= (sums / total.clamp(min=1e-30)).float()[:, :, None]
             block = self._take((x * v[:, None, :]) @ x.mT)
-            b[place[counts]] = self._take(sums)[counts]
-            for k, task in enumerate(tasks):
-                d = degree[task]
-                G[first[task] : first[task + 1]] = block[k, :d, :d].ravel()
+            curve[tasks], b[place[counts]] = self._take(total[:, 0]), self._take(sums)[counts]
+            k = np.arange(counts.shape[1])
+            entry = first[tasks, None, None] + k[:, None] * degree[tasks, None, None] + k
+            both = counts[:, :, None] & counts[:, None, :]
+            G[entry[both]] = block[both]
         return G, b, curve
 
     def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
