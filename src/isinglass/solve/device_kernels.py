@@ -1,4 +1,4 @@
-"""Rows on a CUDA device with fused kernels, in Triton, for predictors, gradients and scans of ``device_rows.DeviceRows``.
+"""Rows on a CUDA device with fused kernels, in Triton, for predictors, gradients and scans of `DeviceRows`.
 
 Every sum runs in one fixed order, so the same call gives the same bits. The list of a scan is collected in the order
 in which tiles finish and sorted afterwards.
