@@ -106,7 +106,7 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
     """Choose the delimiter that splits the first records into the same number of fields, the most of them.
 
     A ``known`` one that does so comes first. Of equals one that splits the first record like the others wins, then the
-    first in the order tab, comma, semicolon, bar, blank.
+    first in the order tab, comma, semicolon, bar. Blanks separate fields only where none of these splits all records.
     If none splits them evenly, it is the one that splits most of them alike.
     """
     sample = data[:_SAMPLE_BYTES]
@@ -116,7 +116,7 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
     if known and len(set(widths := _sample_widths(sample, known))) == 1 and widths[0] > 1:
         return known
     for delimiter in _CANDIDATES:
-        if delimiter == " " and best == "\t" and best_score[0] == 1 and best_score[2]:
+        if delimiter == " " and best_score[0] == 1 and best_score[2]:
             break  # blanks are within cells
         counts = _sample_widths(sample, delimiter)
         modal, times = Counter(counts).most_common(1)[0] if counts else (0, 0)
