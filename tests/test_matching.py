@@ -131,3 +131,19 @@ def test_networks_with_categories_are_compared_by_name():
     assert one.n_edges > 2
     assert metrics.relative_difference(one, two) < 1e-5
     assert metrics.edge_confusion(one, two).f1 == 1.0
+
+
+def test_parameters_of_networks_with_other_categories_are_not_subtracted():
+    """Blocks and fields of these networks lie in arrays of one shape, or nearly, and mean something else."""
+
+    def network(*values):
+        variables = Variables.of([values, ("a", "b", "c")], "nominal", names=["s", "t"])
+        return Network(
+            np.zeros(len(values) + 1), [[0, 1]], variables=variables, pair_parameters=[np.ones((len(values), 3))]
+        )
+
+    one = network("x", "y", "z")
+    assert metrics.relative_difference(one, one) == 0.0
+    for other in (network("z", "y", "x"), network("x", "y", "z", "w"), network(0, 1, 2, 3)):
+        with pytest.raises(DataError, match="must have the (same )?categories"):
+            metrics.relative_difference(one, other)

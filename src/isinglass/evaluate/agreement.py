@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
+from isinglass.matching import match_categories
 from isinglass.network import Network, union_keys
 from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import coordinate_matrix
@@ -114,8 +115,9 @@ def relative_difference(a: NetworkLike, b: NetworkLike) -> float:
     0.7453559924999299
     """
     estimate, reference = _same_size(a, b)
-    if (estimate.variables.kinds, estimate.variables.scores) != (reference.variables.kinds, reference.variables.scores):
-        raise DataError("The networks must have the same categories.")
+    one, two = estimate.variables, reference.variables
+    if one.scores != two.scores or one.sizes.tolist() != two.sizes.tolist() or match_categories(one, two):
+        raise DataError("The networks must have the same categories and scores, in the same order.")
     edges = float(np.sqrt(((_theta(estimate) - _theta(reference)) ** 2).sum() / 2.0))  # either side of the diagonal
     top = math.hypot(edges, float(np.linalg.norm(estimate.fields - reference.fields)))
     bottom = math.hypot(float(np.linalg.norm(reference.edge_values)), float(np.linalg.norm(reference.fields)))
