@@ -145,5 +145,5 @@ def test_parameters_of_networks_with_other_categories_are_not_subtracted():
     one = network("x", "y", "z")
     assert metrics.relative_difference(one, one) == 0.0
     for other in (network("z", "y", "x"), network("x", "y", "z", "w"), network(0, 1, 2, 3)):
-        with pytest.raises(DataError, match="must have the (same )?categories"):
+        with pytest.raises(DataError, match=r"must have the (same )?categories"):
             metrics.relative_difference(one, other)

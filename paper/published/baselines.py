@@ -28,6 +28,7 @@ from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
+from isinglass.solve.columns import warn_constant
 from isinglass.solve.reduction import Reduction
 from paper.published.bmn_steps import BmnSteps
 from paper.published.glm import logistic_path
@@ -182,6 +183,7 @@ def _run(
     given = as_table(X, sample_weight)
     given.variables.require_two_values("X")
     reduction = Reduction.of(given)
+    warn_constant(reduction.variables, reduction.counts)
     table, p = reduction.table, len(reduction.columns)
     problem = objective.of(given)
     top = problem.alpha_max()

@@ -61,15 +61,19 @@ def symmetric_matrix(edge_index: NDArray[np.integer], values: NDArray[np.generic
     return matrix
 
 
+def block_coordinates(variables: Variables, edge_index: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Return the two coordinates that every parameter of the blocks of pairs belongs to, shape (2, n_parameters)."""
+    first = variables.first[edge_index.T]
+    if variables.has_scores.all():
+        return np.asarray(first)
+    sizes = variables.block_sizes(edge_index)
+    edge = np.repeat(np.arange(len(sizes)), sizes)
+    within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(first[:, edge] + np.divmod(within, variables.widths[edge_index[edge, 1]]))
+
+
 def coordinate_matrix(variables: Variables, edge_index: NDArray[np.integer], parameters: FloatArray) -> sp.csr_array:
     """Return the blocks of pairs as a symmetric matrix over the coordinates of all variables."""
-    s, t = variables.first[edge_index.T]
-    rows, columns = s, t
-    if not variables.has_scores.all():
-        sizes = variables.block_sizes(edge_index)
-        edge = np.repeat(np.arange(len(sizes)), sizes)
-        within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        down, across = np.divmod(within, variables.widths[edge_index[edge, 1]])
-        rows, columns = s[edge] + down, t[edge] + across
+    rows, columns = block_coordinates(variables, edge_index)
     ends = np.r_[rows, columns], np.r_[columns, rows]
     return sp.csr_array((np.r_[parameters, parameters], ends), shape=(variables.n_coordinates,) * 2)

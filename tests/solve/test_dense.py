@@ -8,7 +8,6 @@ from reference import nodewise_violations
 from isinglass import ising_path, nodewise_path
 from isinglass._core import Problem
 from isinglass.solve import path as path_module
-from isinglass.solve import reduction as reduction_module
 from isinglass.solve.path import alpha_max
 
 
@@ -49,9 +48,9 @@ def options(kind, n, p):
 def test_products_and_blocks_find_the_same_certified_optimum(kind, width, monkeypatch):
     n, p = 250, 70
     X, extra = latent_table(n, p, 3), options(kind, n, p)
-    monkeypatch.setattr(reduction_module, "Problem", with_width(10**6))
+    monkeypatch.setattr(path_module, "Problem", with_width(10**6))
     blocks = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
-    monkeypatch.setattr(reduction_module, "Problem", with_width(width))
+    monkeypatch.setattr(path_module, "Problem", with_width(width))
     products = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
     assert products.converged.all()
     assert len(products[-1].edge_values) > 0.3 * p * (p - 1) / 2

@@ -534,5 +534,5 @@ def test_a_path_of_wide_nominal_columns_waits_for_its_callback_after_every_alpha
     rng = np.random.default_rng(0)
     wide = np.column_stack([rng.permutation(np.arange(200) % 60) for _ in range(3)])
     narrow, kinds = wide % 3, ["nominal"] * 3
-    costs = [JointProblem.of(as_table(X, kinds=kinds), None, 1, "cpu").cost for X in (narrow, wide)]
+    costs = [JointProblem.of(as_table(X, kinds=kinds), None).cost for X in (narrow, wide)]
     assert costs[0] < CELLS_AT_ONCE < costs[1]

@@ -8,7 +8,7 @@ from isinglass.conditionals import log_sums, logits
 from isinglass.data import Table, category_counts, which_occur
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
-from isinglass.pairs import all_pairs
+from isinglass.pairs import all_pairs, coordinate_matrix
 from isinglass.solve.solver_units import SolverUnits, lagrange_weights
 from isinglass.variables import Variables
 
@@ -54,9 +54,8 @@ def test_the_network_has_the_conditional_distributions_of_the_solver():
     blocks, fields = random_solution(1)
     pairs = all_pairs(4)
     parameters = units.network_blocks(pairs, np.concatenate([block.ravel() for block in blocks]))
-    s, t = pairs.T
-    centering = units.centering(np.r_[s, t], np.r_[t, s], np.r_[pairs, pairs], np.r_[parameters, parameters])
-    network = Network(units.network_fields(fields, centering), pairs, variables=VARIABLES, pair_parameters=parameters)
+    couplings = coordinate_matrix(VARIABLES, pairs, parameters)
+    network = Network(units.network_fields(fields, couplings), pairs, variables=VARIABLES, pair_parameters=parameters)
     back = VARIABLES.split(units.solver_fields(network))  # only differences within a column matter
     for solved, given in zip(back, VARIABLES.split(fields), strict=True):
         np.testing.assert_allclose(solved, given - given[0], atol=1e-12)
@@ -88,7 +87,7 @@ def test_a_category_that_does_not_occur_is_expected_in_half_a_row():
     codes[codes[:, 3] == 1, 3] = 2  # and one of three without an order
     units = units_of(VARIABLES, codes)
     solved = np.log(units.shares[units.counts > 0])  # the fields of independent columns
-    fields = units.network_fields(solved, np.zeros(len(VARIABLES.column)))
+    fields = units.network_fields(solved, coordinate_matrix(VARIABLES, all_pairs(4)[:0], np.zeros(0)))
     network = Network(fields, [], [], variables=VARIABLES)
     logits = network.category_fields[:, None]
     chance = np.exp(logits - log_sums(VARIABLES, logits)[VARIABLES.column])[:, 0]
@@ -136,4 +135,4 @@ def test_scores_without_a_common_step_are_refused():
     variables = Variables.of([3, 2], "ordinal", [(0.0, 1.0, np.pi), None])
     units = units_of(variables, np.array([[0, 1], [1, 0], [2, 1]], dtype=np.uint8))
     with pytest.raises(ArgumentError, match="multiples of one step"):
-        units.check_scores()
+        units.cells(np.zeros((1, 2), dtype=np.uint8))

@@ -83,7 +83,7 @@ class Likelihood:
         table = as_table(X, sample_weight).whole().without_holes()
         table.variables.require_two_values("X")
         refuse_above_limit(table.shape[1])
-        reduction = Reduction.of(table, quiet=True)
+        reduction = Reduction.of(table)
         kept, columns = reduction.table.whole(), reduction.columns
         codes, raw = kept.codes, kept.unit_weight
         weight = raw / raw.max()  # first, so that weights near the limits of floating point survive the division

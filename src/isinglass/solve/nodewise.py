@@ -19,6 +19,7 @@ from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
 from isinglass.solve.alphas import alpha_grid
+from isinglass.solve.columns import warn_constant
 from isinglass.solve.path import ends_path, warn_if_not_converged
 from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, NodewiseProblem
 
@@ -106,7 +107,7 @@ def nodewise_path(
 
 def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    case = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None, quiet=True)
+    case = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None)
     return float(case.alpha_max().max(initial=0.0))
 
 
@@ -126,8 +127,10 @@ class Regressions:
         check_count("max_iter", self.max_iter)
 
     def compile(self, table: Table) -> NodewiseProblem:
-        """Return the regressions of a table."""
-        return NodewiseProblem.of(table, self.standardize, self.n_threads)
+        """Return the regressions of a table; name its constant columns in one warning."""
+        case = NodewiseProblem.of(table, self.standardize, self.n_threads)
+        warn_constant(table.variables, case.reduction.counts)
+        return case
 
     def at(self, table: Table, alphas: ArrayLike) -> NodewisePath:
         """Return the network at given penalties, one per node: what `choose` chose elsewhere.

@@ -13,22 +13,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass._core import Problem
+from isinglass._core import Problem, path_bytes
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table
 from isinglass.data.counts import dimensions_of, sd_of
 from isinglass.data.table import Kinds, Scores
-from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
-from isinglass.machine.memory import within_memory
+from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
+from isinglass.machine.memory import memory_for, within_memory
 from isinglass.machine.threads import thread_count
 from isinglass.pairs import all_pairs
 from isinglass.penalties import check_penalty_weights, condition_on_covariates, penalty_matrix, refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
+from isinglass.solve.columns import warn_constant
 from isinglass.solve.device import find_device, rows_on
-from isinglass.solve.limits import split_sparse
+from isinglass.solve.limits import refuse_categories, refuse_pairs, split_sparse
 from isinglass.solve.reduction import Reduction, as_solution, refuse_free
+from isinglass.solve.seam import PartedRows
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it
 MAX_STEPS = 100  # of Newton's method per alpha
 ROUNDED = 1e-10  # KKT residual below which further steps move within rounding
 SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
+_PER_COEFFICIENT = 130  # bytes, for either column of a pair
 
 
 def ising_path(
@@ -115,16 +118,11 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    where = device or "cpu"
-    parts = split_sparse(X, sample_weight) if kinds is scores is None and where == "cpu" else None
+    on_cpu = device in (None, "cpu")
+    parts = split_sparse(X, sample_weight) if kinds is scores is None and on_cpu else None
     table = as_table(X, sample_weight, kinds=kinds, scores=scores) if parts is None else parts
-    if not table.variables.is_binary:
-        if device not in (None, "cpu"):
-            raise ArgumentError(
-                "device", 'must be "cpu" where columns have more than two categories or are covariates', device
-            )
-        where = "cpu"
-    case = JointProblem.of(table, penalty_weights, n_threads, where)
+    case = JointProblem.of(table, penalty_weights, n_threads, None if on_cpu else device)
+    warn_constant(table.variables, case.reduction.counts)
     top = case.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=case.alpha_at_zero)
     case.check(grid)
@@ -143,9 +141,7 @@ def alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind and width."""
-    table = as_table(X, sample_weight)
-    with suppress_warnings(ConstantColumnWarning):
-        return JointProblem.of(table, penalty_weights, None, "cpu").fit_null(1e-7, MAX_STEPS)
+    return JointProblem.of(as_table(X, sample_weight), penalty_weights).fit_null(1e-7, MAX_STEPS)
 
 
 def solve_near(
@@ -156,7 +152,7 @@ def solve_near(
     There is no bound on the duality gap: of a long table with next to no penalty it is all rounding, and steps that
     try to reduce it are rounds of messages to the parts.
     """
-    case = JointProblem.of(table, penalty_weights, n_threads, "cpu")
+    case = JointProblem.of(table, penalty_weights, n_threads)
     case.fit_null(tol, MAX_STEPS)
     point, scaled = case.reduction.point(start.network), alpha / case.unit
     with within_memory():
@@ -219,45 +215,34 @@ class SolverPenalty:
     """
 
     matrix: FloatArray | None  # ω in the solver's units; None: 1, or the sum of two standard deviations
-    is_standardized: bool  # whether it is the latter
-    unit: float  # D, which alpha is divided by; 1 for two values
-    ranges: FloatArray | None  # with categories, D_s/√D of every column
-    least: float  # smallest positive weight of a pair
+    is_standardized: bool = False  # whether it is the latter
+    unit: float = 1.0  # D, which alpha is divided by; 1 for two values
+    ranges: FloatArray | None = None  # with categories, D_s/√D of every column
 
     @classmethod
     def of(cls, reduction: Reduction, penalty_weights: ArrayLike | str | None) -> SolverPenalty:
         """Check penalty weights of all columns, and take those of the columns that vary."""
         variables, columns = reduction.variables, reduction.columns
-        penalty = check_penalty_weights(penalty_weights, reduction.n_features)
+        checked = check_penalty_weights(penalty_weights, reduction.n_features)
+        is_standardized = isinstance(checked, str)
+        if variables.is_binary and not isinstance(checked, np.ndarray):
+            return cls(None, is_standardized)
+        omega = checked
+        if not isinstance(omega, np.ndarray):
+            omega = penalty_matrix(sd_of(reduction.counts, variables), omega, variables.ranges)
         if variables.has_covariates:
-            omega = penalty_matrix(sd_of(reduction.counts, variables), penalty, variables.ranges)
-            penalty = condition_on_covariates(omega, variables)
-        matrix, is_standardized, unit, ranges = None, isinstance(penalty, str), 1.0, None
-        if isinstance(penalty, np.ndarray):
-            # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
-            matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
-        if not variables.is_binary:
-            own = variables.ranges[columns]
-            if len(columns) > 1 and not is_standardized:
-                unit = float(np.sort(own)[-2:].prod())
-            ranges = own / np.sqrt(unit)
-            if matrix is not None:
-                matrix *= 1.0 / ranges
-                matrix *= (1.0 / ranges)[:, None]
-        return cls(matrix, is_standardized, unit, ranges, _least(reduction, matrix, is_standardized, ranges))
-
-
-def _least(reduction: Reduction, matrix: FloatArray | None, is_standardized: bool, ranges: FloatArray | None) -> float:
-    """Return the smallest positive penalty weight of a pair, in the solver's units; infinite if it cannot underflow."""
-    if matrix is not None:
-        weights = matrix[~np.eye(len(matrix), dtype=bool)]
-        return float(weights[weights > 0].min(initial=np.inf))
-    if ranges is None or len(ranges) < 2:
-        return np.inf if ranges is None else 1.0
-    if is_standardized:
-        sd = sd_of(reduction.counts, reduction.variables)[reduction.columns]
-        return float(np.partition(sd / ranges, 1)[:2].sum())
-    return float(np.partition(1.0 / ranges, 1)[:2].prod())
+            omega = condition_on_covariates(omega, variables)
+        # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
+        matrix = np.array(omega[np.ix_(columns, columns)], order="C")
+        np.fill_diagonal(matrix, 0.0)
+        if variables.is_binary:
+            return cls(matrix)
+        own = variables.ranges[columns]
+        unit = 1.0 if is_standardized or len(columns) < 2 else float(np.sort(own)[-2:].prod())
+        ranges = own / np.sqrt(unit)
+        matrix *= 1.0 / ranges
+        matrix *= (1.0 / ranges)[:, None]
+        return cls(matrix, unit=unit, ranges=ranges)
 
 
 @dataclass(frozen=True)
@@ -270,19 +255,24 @@ class JointProblem:
 
     @classmethod
     def of(
-        cls, table: AnyTable, penalty_weights: ArrayLike | str | None, n_threads: int | None, where: str
+        cls,
+        table: AnyTable,
+        penalty_weights: ArrayLike | str | None,
+        n_threads: int | None = None,
+        device: str | None = None,
     ) -> JointProblem:
-        """Compile a table on this processor or a device; name constant columns in one warning."""
-        reduction = Reduction.of(table, parts=where == "cpu")
-        penalty = SolverPenalty.of(reduction, penalty_weights)
-        given = penalty.matrix, penalty.is_standardized, thread_count(n_threads)
+        """Compile a table on this processor or a device."""
+        if device is not None and not table.variables.is_binary:
+            what = 'must be "cpu" where columns have more than two categories or are covariates'
+            raise ArgumentError("device", what, device)
+        reduction = Reduction.of(table, parts=device is None)
+        penalty, threads = SolverPenalty.of(reduction, penalty_weights), thread_count(n_threads)
         with within_memory():
-            if where == "cpu":
-                problem = reduction.problem(*given, penalty.ranges)
-            else:
-                table = reduction.table.whole()
-                problem = Problem(rows_on(find_device(where), table.codes, table.sample_weight), *given)
-        return cls(problem, reduction, penalty)
+            if device is None:
+                return cls(_compile(reduction, penalty, threads), reduction, penalty)
+            kept = reduction.table.whole()
+            rows = rows_on(find_device(device), kept.codes, kept.sample_weight)
+            return cls(Problem(rows, penalty.matrix, penalty.is_standardized, threads), reduction, penalty)
 
     @property
     def unit(self) -> float:
@@ -316,19 +306,40 @@ class JointProblem:
 
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas whose optimum is at infinity, and penalties that underflow."""
+        matrix = self.penalty.matrix
         if grid[-1] > 0.0:
-            refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.penalty.least]))
+            if matrix is not None:
+                refuse_vanishing(float(grid[-1]) / self.unit, matrix)
         elif not self.reduction.variables.is_binary:
             raise refuse_free("alphas")
         else:
             pairs = all_pairs(self.problem.n_features)
-            matrix = self.penalty.matrix
             allowed = slice(None) if matrix is None else np.isfinite(matrix[pairs[:, 0], pairs[:, 1]])
             self.reduction.refuse_separation(pairs[allowed])
 
     def solution(self, state: State, alpha: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
         return as_solution(self.reduction.network(state), state, alpha)
+
+
+def _compile(reduction: Reduction, penalty: SolverPenalty, n_threads: int) -> Problem:
+    """Compile the rows of a table here, of two values or of categories, or a table in parts."""
+    table, given = reduction.table, (penalty.matrix, penalty.is_standardized, n_threads)
+    if not table.is_whole and len(reduction.columns):
+        refuse_pairs(table.shape[1])
+        return Problem(PartedRows(table, table.total_weight, n_threads), *given)
+    codes, weight = np.empty((1, 0), dtype=np.uint8), None  # parts have no rows without a column
+    if table.is_whole:
+        codes, weight = table.codes, table.sample_weight
+    n_rows, p = codes.shape
+    if penalty.ranges is None:
+        return Problem(codes, weight, *given, memory_for(path_bytes(n_rows, p, p * (p - 1) // 2)))
+    cells, steps = reduction.units.cells(codes)
+    sizes = np.where(steps == 0, reduction.variables.sizes[reduction.columns], 1)
+    refuse_categories(n_rows, sizes)
+    needed = path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2)
+    needed += _PER_COEFFICIENT * int(sizes.sum()) ** 2
+    return Problem(cells, weight, *given, memory_for(needed), steps, penalty.ranges, reduction.modelled)
 
 
 def ends_path(callback: Callable[[Solution], object] | None, solution: Solution) -> bool:

@@ -9,26 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass._core import Problem, max_features, path_bytes
+from isinglass._core import max_features
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import AnyTable, category_counts
 from isinglass.data.counts import varying_among
 from isinglass.errors import ArgumentError, LimitError, SeparationError, setting
-from isinglass.machine.memory import memory_for
 from isinglass.network import Network
+from isinglass.pairs import coordinate_matrix
 from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.separation import find_separation
-from isinglass.solve.columns import warn_constant, without_negligible
-from isinglass.solve.limits import cut_if_large, refuse_categories, refuse_pairs, refuse_unpenalized
-from isinglass.solve.seam import PartedRows
+from isinglass.solve.columns import without_negligible
+from isinglass.solve.limits import cut_if_large, refuse_unpenalized
 from isinglass.solve.solver_units import SolverUnits
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
-
-_PER_COEFFICIENT = 130  # bytes, for either column of a pair
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,8 @@ class Reduction:
     n_rows: float  # sum of the weights
 
     @classmethod
-    def of(cls, table: AnyTable, *, quiet: bool = False, parts: bool = False) -> Reduction:
-        """Leave out what cannot be estimated; name constant columns in one warning, unless ``quiet``.
+    def of(cls, table: AnyTable, *, parts: bool = False) -> Reduction:
+        """Leave out what cannot be estimated.
 
         ``parts``: whether the caller can work on a table in parts, which a large table is made into.
         """
@@ -61,12 +58,7 @@ class Reduction:
         columns = varies.nonzero()[0]
         if len(columns) < len(varies):
             table = table.take(columns)
-        reduction = cls(table, variables, columns, counts, n_rows)
-        if not variables.is_binary:
-            reduction.units.check_scores()
-        if not quiet:
-            warn_constant(variables, counts)
-        return reduction
+        return cls(table, variables, columns, counts, n_rows)
 
     @property
     def n_features(self) -> int:
@@ -90,33 +82,6 @@ class Reduction:
         """Which of the columns that vary are modeled; None: all of them."""
         return self.variables.is_modeled[self.columns].astype(np.uint8) if self.variables.has_covariates else None
 
-    def problem(
-        self, penalty: FloatArray | None, standardized: bool, n_threads: int, relative: FloatArray | None = None
-    ) -> Problem:
-        """Return the compiled problem: over rows here, of two values or of categories, or over a table in parts.
-
-        ``relative``: with categories, the ranges of the columns in the unit of their product.
-        """
-        if relative is not None:
-            cells, steps = self.units.cells(self.table.whole().codes)
-            p = len(steps)
-            sizes = np.where(steps == 0, self.variables.sizes[self.columns], 1)
-            refuse_categories(len(cells), sizes)
-            rows = len(cells) * int(sizes.max(initial=1))
-            needed = path_bytes(rows, p, p * (p - 1) // 2) + _PER_COEFFICIENT * int(sizes.sum()) ** 2
-            given = cells, self.table.whole().sample_weight, penalty, standardized, n_threads
-            return Problem(*given, memory_for(needed), steps, relative, self.modelled)
-        if not self.table.is_whole and len(self.columns):
-            refuse_pairs(self.table.shape[1])
-            parts = PartedRows(self.table, self.table.total_weight, n_threads)
-            return Problem(parts, penalty, standardized, n_threads)
-        codes, weight = np.empty((1, 0), dtype=np.uint8), None  # parts have no rows without a column
-        if self.table.is_whole:
-            codes, weight = self.table.codes, self.table.sample_weight
-        n_rows, p = codes.shape
-        most = memory_for(path_bytes(n_rows, p, p * (p - 1) // 2))
-        return Problem(codes, weight, penalty, standardized, n_threads, most)
-
     # ---------------------------------------------------------------------------------------------------- and back
 
     def network(self, state: State) -> Network:
@@ -130,7 +95,7 @@ class Reduction:
             return Network.trusted(variables, fields, self.columns[state.edges].astype(np.int32), values)
         edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
         parameters = self.units.network_blocks(edges, values)
-        fields = self.units.network_fields(state.category_fields, self.units.centering_of(edges, parameters))
+        fields = self.units.network_fields(state.category_fields, coordinate_matrix(variables, edges, parameters))
         return Network.trusted(variables, fields, edges, parameters)
 
     @cached_property

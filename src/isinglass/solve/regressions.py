@@ -18,10 +18,11 @@ from isinglass._core import NodePaths, Nodewise
 from isinglass.arguments import check_not_negative, check_word
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table
-from isinglass.data.counts import dimensions_of, n_occurring, sd_of
+from isinglass.data.counts import dimensions_of, sd_of
 from isinglass.errors import SeparationError
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
+from isinglass.pairs import block_coordinates
 from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.separation import separating_direction
@@ -88,6 +89,14 @@ class Estimates(Frozen):
         indptr = np.r_[0, np.cumsum(some.counts[0])]
         # Copies: scipy may sort or convert in place, and a frozen record shares its arrays.
         return sp.csr_array((some.values, some.column, indptr), shape=(p, p), copy=True)
+
+    def couplings(self, k: int) -> sp.csr_array:
+        """Return B of every node (rows) and predictor (columns) at one alpha number, by their coordinates."""
+        some = self.take(np.full(self.variables.n_features, k))
+        ends = block_coordinates(self.variables, some.pairs)
+        is_turned = np.repeat(some.node > some.column, self.variables.block_sizes(some.pairs))
+        ends = np.where(is_turned, ends[::-1], ends)
+        return sp.csr_array((some.parameters, tuple(ends)), shape=(self.variables.n_coordinates,) * 2)
 
     def merge(self, rule: str) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]:
         """Return alpha number, pair s < t and B of the edges that a rule makes of the estimates, sorted.
@@ -214,9 +223,9 @@ class NodewiseProblem:
     null_losses: FloatArray  # 0 for constant columns
 
     @classmethod
-    def of(cls, table: Table, standardize: bool, n_threads: int | None, *, quiet: bool = False) -> NodewiseProblem:
-        """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
-        reduction = Reduction.of(table, quiet=quiet)
+    def of(cls, table: Table, standardize: bool, n_threads: int | None) -> NodewiseProblem:
+        """Compile the columns that vary."""
+        reduction = Reduction.of(table)
         columns, n_rows, null_losses = reduction.columns, reduction.n_rows, np.zeros(reduction.n_features)
         kept, threads = reduction.table.whole(), thread_count(n_threads)
         codes, weight = kept.codes, kept.sample_weight
@@ -329,22 +338,15 @@ class NodewiseProblem:
     def _category_fields(self, paths: NodePaths, is_solved: Mask, estimates: Estimates) -> FloatArray:
         """Return the fields, one row per alpha; the solver's come node after node, and a list may end early."""
         variables, units = self.reduction.variables, self.reduction.units
-        sizes = n_occurring(self.reduction.counts, variables)
-        solved, first = [np.empty((len(is_solved), 0))], 0
-        for s in self.varying.tolist():
-            rows = np.full((len(is_solved), sizes[s]), np.nan if variables.is_modeled[s] else 0.0)
-            if variables.is_modeled[s]:
-                last = first + rows[is_solved[:, s]].size
-                rows[is_solved[:, s]] = paths.category_fields[first:last].reshape(-1, sizes[s])
-                first = last
-            solved.append(rows)
-        fields = []
-        for k, row in enumerate(np.hstack(solved)):
-            some = estimates.take(np.full(variables.n_features, k))
-            fields.append(
-                units.network_fields(row, units.centering(some.node, some.column, some.pairs, some.parameters))
-            )
-        return np.array(fields)
+        owner = variables.column[units.solved]  # of the fields of the solver
+        solved = np.where(variables.is_modeled[owner], np.full((len(is_solved), 1), np.nan), 0.0)
+        first = 0
+        for s in self.varying[self.nodes].tolist():
+            places = np.ix_(is_solved[:, s], owner == s)
+            last = first + solved[places].size
+            solved[places] = paths.category_fields[first:last].reshape(solved[places].shape)
+            first = last
+        return np.array([units.network_fields(row, estimates.couplings(k)) for k, row in enumerate(solved)])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
