@@ -175,6 +175,7 @@ def test_a_row_of_texts_and_decimals_is_not_a_header():
         (["child,1,2,3,4", "Ann,1,2,3,4", "Bob,4,1,2,2", "Cy,2,3,1,4"], True),
         ([",1,2,3,4", "Ann,1,2,3,4", "Ann,4,1,2,2", "Cy,2,3,1,4"], True),  # a group, below an empty field
         (["age,1,2,3", "30,1,2,3", "30,2,1,1", "41,3,2,2"], True),
+        (["2001,2002,2003", "NA,NA,NA", ",,"], True),  # above nothing
     ],
 )
 def test_the_first_record_is_a_header_or_a_row(lines, has_header):
@@ -198,7 +199,7 @@ def test_the_first_record_is_a_header_or_a_row(lines, has_header):
 def test_amounts_do_not_name_the_rows(pattern, names_rows):
     rows = [f"{pattern.format(100 + 7 * k % 60)};{k % 2};{k % 3 % 2}" for k in range(60)]
     source = open_file(io.StringIO("\n".join(["a;b;c", *rows])), ReadOptions())
-    assert (source.facts.detected.get("id_column") == "a") == names_rows
+    assert (source.detected.get("id_column") == "a") == names_rows
 
 
 def test_numbers_with_another_decimal_separator_are_found():

@@ -12,6 +12,7 @@ from isinglass import as_table, read_table
 from isinglass.data.containers import open_source
 from isinglass.data.files.cells import lay_out
 from isinglass.data.files.documents import Limits
+from isinglass.data.files.header import find_row_names
 from isinglass.data.files.text import find_delimiter, read_records
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.options import ReadOptions
@@ -76,15 +77,15 @@ def test_names_go_with_their_columns():
 
 def test_finding_columns():
     sheet = text_sheet(BITS)
-    assert [sheet.find(key, "drop") for key in ("c", 2, -2, np.int64(2))] == [2, 2, 2, 2]
+    assert [sheet.origin.find(key, "drop") for key in ("c", 2, -2, np.int64(2))] == [2, 2, 2, 2]
     with pytest.raises(DataError, match=r"drop must be a column of the table; got 'z'\. The table has 'a', 'b'"):
-        sheet.find("z", "drop")
+        sheet.origin.find("z", "drop")
     with pytest.raises(DataError, match=r"got 'gendr'\. Did you mean 'gender'\?"):
-        replace(sheet, names=["age", "gender", "c", "d"]).find("gendr", "groups")
+        replace(sheet, names=["age", "gender", "c", "d"]).origin.find("gendr", "groups")
     with pytest.raises(DataError, match="drop must be a column of the table, which has 4; got number 4"):
-        sheet.find(4, "drop")
+        sheet.origin.find(4, "drop")
     with pytest.raises(DataError, match=r"got 'a'\. The table has no names"):
-        sheet_of(BITS).find("a", "drop")
+        sheet_of(BITS).origin.find("a", "drop")
     with pytest.raises(DataError, match="must leave at least one column"):
         sheet.take([])
 
@@ -188,12 +189,12 @@ def test_trailing_delimiters():
     ],
 )
 def test_row_names(text, found):
-    assert sheet_of_text(text).find_id_column(numbers_are_data=False) == found
+    assert find_row_names(sheet_of_text(text), numbers_are_data=False) == found
 
 
 def test_numbers_are_not_row_names_where_they_can_be_data():
     text = "nr,a\n11,1\n12,0\n13,1\n"
-    assert sheet_of_text(text).find_id_column(numbers_are_data=True) is None
+    assert find_row_names(sheet_of_text(text), numbers_are_data=True) is None
 
 
 @pytest.mark.parametrize(

@@ -93,10 +93,16 @@ class Column:
         read = [*map(read_word, self.values), None]
         return np.array([value if is_number(value) else np.nan for value in read], dtype=np.float64)[cells]
 
+    @property
+    def as_given(self) -> Cells:
+        """The cells as they came, as objects: texts as they are spelled."""
+        given = self.values if self.words is None else self.words
+        return _objects(_whole(self.cells)) if given is None else np.asarray(_objects([*given, None])[self.cells])
+
     def called(self, rule: Rule) -> Cells:
-        """Return the cells as they came, as objects; as their labels where these are the categories of a rule."""
+        """Return the cells as they were read, as objects; as their labels where these are the categories of a rule."""
         if self.values is None:
-            return _objects(_whole(self.cells))
+            return self.as_given
         labels = {value: label for value, label in self.labels.items() if label in rule.values}
         return np.asarray(_objects([*(labels.get(value, value) for value in self.values), None])[self.cells])
 
@@ -138,14 +144,14 @@ class Column:
         labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
         return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
 
-    def read(self) -> Column:
+    def read(self, decimal: str | None = None) -> Column:
         """Return the column with its texts read as the fields of a text file are, unless its type has categories."""
         values = self.values or ()
         if self.declared is not None or not any(isinstance(value, str) for value in values):
             return self
         occur = np.bincount(self.cells + 1, minlength=len(values) + 1)[1:].tolist()
         read = [
-            None if not n else read_cell(value) if isinstance(value, str) else value
+            None if not n else read_cell(value, decimal or ".") if isinstance(value, str) else value
             for n, value in zip(occur, values, strict=True)
         ]
         return replace(self, values=read, blanks=BLANKS, words=list(map(str, values)))

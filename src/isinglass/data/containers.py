@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isinglass.arguments import is_whole
 from isinglass.data.column import NUMBER_TYPES, Column, as_spelled, has_short_fractions, number_objects
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import Value, is_missing
+from isinglass.data.meaning.values import is_missing
 from isinglass.data.source import Source, of_numbers
 from isinglass.errors import DataError, setting
 from isinglass.names import tidy_name
@@ -144,8 +145,8 @@ def _frame_source(frame: Frame) -> Source:
     import narwhals.stable.v1 as nw
 
     _check_shape(frame.shape, nw.to_native(frame))
-    # of pandas also numbers; text as a file has it
-    names: list[Value] = [tidy_name(name) if isinstance(name, str) else name for name in frame.columns]
+    labels: list[Any] = frame.columns  # of pandas also numbers, which are no names where they count the columns
+    names = None if labels == list(range(len(labels))) else list(map(tidy_name, labels))
     types = set(frame.schema.values())
     is_numbers = len(types) == 1 and all(kind == nw.Boolean or kind.is_numeric() for kind in types)
     block = frame.to_numpy() if is_numbers else None
@@ -154,9 +155,10 @@ def _frame_source(frame: Frame) -> Source:
     has_index = index is not None and type(index).__name__ != "RangeIndex"
     return Source(
         frame.shape,
-        functools.cache(lambda j: _frame_column(frame[:, j], names[j])),  # texts are numbered once
+        functools.cache(lambda j: _frame_column(frame[:, j], tidy_name(labels[j]))),  # texts are numbered once
         block=block if is_block else None,
-        names=None if names == list(range(len(names))) else names,
+        names=names,
+        has_number_labels=any(map(is_whole, labels)),
         row_names=list(index) if has_index else None,
     )
 

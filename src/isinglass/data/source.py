@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,24 +18,65 @@ from isinglass.data.column import Column, UnhashableError, as_spelled, has_short
 from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_identifier
 from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import AMOUNT, Value, is_number, read_word, show_value, spell_out
+from isinglass.data.meaning.values import Value, is_number, read_word, show_value, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, listed, setting
 from isinglass.names import check_names, read_column, tidy_name
 
 Entry = TypeVar("Entry")
 NAMES_SHOWN = 8
 """Names of columns that a message lists."""
-# Headers of a first column that names the rows. pandas and R leave the header empty.
-ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
 
 
 @dataclass(frozen=True)
-class FileFacts:
-    """What is known of a file beside its cells, if a table came from one."""
+class Origin:
+    """The table that columns are from, by whose names and numbers options find them."""
 
-    row_names_at: int | None = None  # the column that names the rows: where the file says it is, or where it was
-    wording: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
-    detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about it, for the user
+    width: int  # how many columns it has, row names apart
+    names: Sequence[str] | None  # of all of them
+    has_number_labels: bool  # whether some names were numbers, the labels of a frame
+    places: Sequence[int]  # which of its columns are meant, from 0
+
+    def find(self, key: str | int, argument: str) -> int:
+        """Return where the column with this name or number is; a number that is a label of a frame means that column.
+
+        Errors name the argument.
+        """
+        names = self.names or ()
+        if self.has_number_labels and is_whole(key) and str(key) in names:
+            key = str(key)
+        if is_whole(key):
+            if not -self.width <= key < self.width:
+                size, got = self.width, setting("column", int(key), python=f"number {key}")
+                raise DataError(f"{setting(argument)} must be a column of the table, which has {size}; got {got}.")
+            return int(key) % self.width
+        places = [j for j, name in enumerate(names) if name == key] or [
+            j for j, name in enumerate(names) if name == tidy_name(key)
+        ]
+        if len(places) == 1:
+            return places[0]
+        if places:
+            raise DataError(
+                f"{setting(argument)} must be one column; got {key!r}, the name of {len(places)}. Give its number."
+            )
+        near = get_close_matches(str(key), names, n=1)
+        known = f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
+        remedy = f"Did you mean {near[0]!r}?" if near else known
+        raise ArgumentError(argument, "must be a column of the table", key, remedy)
+
+    def find_all(self, key: str | int, argument: str) -> list[int]:
+        """Return where the columns are that a name, number, range ``A1:A5`` or pattern ``A*`` stands for, as `find`."""
+        names = self.names or ()
+        if isinstance(key, str) and key not in names:
+            first, colon, last = key.partition(":")
+            if colon and first and last:
+                ends = [self.find(read_column(end), argument) for end in (first, last)]
+                if ends[0] > ends[1]:
+                    raise ArgumentError(argument, "must name a range from left to right", key)
+                return list(range(ends[0], ends[1] + 1))
+            fitting = [j for j, name in enumerate(names) if fnmatchcase(name, key)] if set("*?[") & set(key) else []
+            if fitting:
+                return fitting
+        return [self.find(key, argument)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,58 +86,43 @@ class Source:
     shape: tuple[int, int]  # rows and columns, at least one of each
     load: Callable[[int], Column]  # the column of a given number
     block: Cells | None = None  # the whole table, if it is dense and holds numbers
-    names: Sequence[Value] | None = None  # labels of columns and rows
+    names: Sequence[str] | None = None
+    has_number_labels: bool = False  # as of an `Origin`
     row_names: Sequence[Value] | None = None
-    is_file: bool = False
-    facts: FileFacts = FileFacts()
-    is_part: bool = False  # of a table in parts, whose columns have two values
-    # what holds for other tables like this one; also where the columns were, if they were chosen from a table
-    layout: Layout = NO_FILE
-    all_names: Sequence[Value] | None = None  # of the columns of that table, by which options name these
-    has_number_labels: bool = False  # whether some names were numbers, the labels of a frame
+    row_names_at: int | None = None  # the column that names the rows: where the file says it is, or where it was
+    chosen_from: Origin | None = None  # if options chose the columns; others do not change what options call these
+    layout: Layout = NO_FILE  # what holds for other tables like this one, apart from their columns
+    wording: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
+    detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file, for the user
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
     weight: FloatArray | None = None  # of its rows
     apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are not variables, such as groups
+    is_file: bool = False
+    is_part: bool = False  # of a table in parts, whose columns have two values
 
     def of_file(self, **fields: Any) -> Source:  # Any: of the record
         """Return the table as that of a file, whose rows and columns are counted from 1."""
         return replace(self, **{"is_file": True, "describe_row": lambda row: f"row {row + 1}", **fields})
 
-    def with_facts(self, **facts: Any) -> Source:  # Any: fields of the record
-        """Return the table of a file of which more is known."""
-        return replace(self, facts=replace(self.facts, **facts))
-
     def named(self, names: Sequence[str] | None) -> Source:
-        """Return the table with names of columns that are text and differ: those given, or its own."""
-        own = None if self.names is None else [str(name) for name in self.names]
-        chosen = own if names is None else names
-        if chosen is None:
-            return self
-        layout = self.layout if own is None or names is None else replace(self.layout, names=tuple(own))
-        had_numbers = self.has_number_labels or any(map(is_whole, self.names or ()))
-        has_number_labels = had_numbers and (names is None or list(names) == own)
-        checked = check_names(chosen, self.shape[1])
-        return replace(self, names=checked, layout=layout, has_number_labels=has_number_labels)
+        """Return the table with other names of columns; None keeps those it has, which must differ."""
+        own = None if self.names is None else tuple(self.names)
+        if names is None:
+            return self if own is None else replace(self, names=check_names(own, self.shape[1]))
+        checked = check_names(names, self.shape[1])
+        layout = self.layout if own is None else replace(self.layout, names=own)
+        return replace(self, names=checked, layout=layout, has_number_labels=self.has_number_labels and checked == own)
+
+    @property
+    def origin(self) -> Origin:
+        """The table that the columns are from: that which options chose them from, else this one."""
+        here = Origin(self.shape[1], self.names, self.has_number_labels, range(self.shape[1]))
+        return self.chosen_from or here
 
     @property
     def labels(self) -> Sequence[Hashable]:
         """What options call the columns: their names, or their numbers in the table that columns were chosen from."""
-        return self.names or self.places
-
-    @property
-    def is_chosen(self) -> bool:
-        """Whether options chose the columns from a table."""
-        return self.layout.numbers is not None
-
-    @property
-    def places(self) -> Sequence[int]:
-        """Where the columns are in the table that columns were chosen from, row names apart."""
-        return self.layout.numbers or range(self.shape[1])
-
-    @property
-    def width(self) -> int:
-        """How many columns the table has that columns were chosen from, row names apart."""
-        return self.layout.width or self.shape[1]
+        return self.names or self.origin.places
 
     @property
     def decimal(self) -> str | None:
@@ -127,13 +153,13 @@ class Source:
 
     def number(self, j: int) -> int:
         """Return where a column stood in the file, from 1, row names included."""
-        index = self.facts.row_names_at
-        return self.places[j] + (1 if index is None or self.places[j] < index else 2)
+        place, index = self.origin.places[j], self.row_names_at
+        return place + (1 if index is None or place < index else 2)
 
     def remark_column(self, j: int) -> str:
         """Return what messages add about the values of a column, sentences or nothing."""
         values = self.column(j).distinct
-        is_first = self.is_file and self.row_names is None and self.places[j] == 0
+        is_first = self.is_file and self.row_names is None and self.origin.places[j] == 0
         identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first=is_first)
         missing = advise_missing(j, self.labels, lambda k: self.column(k).distinct)
         return missing + identifier + remark_decimals(values, self.decimal)
@@ -172,71 +198,21 @@ class Source:
 
         return self.changed(label) if by_place else self
 
-    @property
-    def _known_names(self) -> Sequence[Value]:
-        """The names by which options find columns."""
-        return (self.all_names if self.is_chosen else self.names) or ()
-
-    def find(self, key: str | int, argument: str) -> int:
-        """Return where the column with this name or number is in the table that columns were chosen from.
-
-        A number that is the label of a column of a frame means that column.
-        """
-        n_columns, names = self.width, self._known_names
-        if self.has_number_labels and is_whole(key) and str(key) in names:
-            key = str(key)  # the label of a column comes before its number
-        if is_whole(key):
-            if not -n_columns <= key < n_columns:
-                got = setting("column", int(key), python=f"number {key}")
-                raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
-            return int(key) % n_columns
-        places = [j for j, name in enumerate(names) if name == key] or [
-            j for j, name in enumerate(names) if name == tidy_name(key)
-        ]
-        if len(places) == 1:
-            return places[0]
-        if places:
-            raise DataError(
-                f"{setting(argument)} must be one column; got {key!r}, the name of {len(places)}. Give its number."
-            )
-        near = get_close_matches(str(key), names, n=1)
-        if near:
-            raise ArgumentError(argument, "must be a column of the table", key, f"Did you mean {near[0]!r}?")
-        known = f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
-        raise ArgumentError(argument, "must be a column of the table", key, known)
-
-    def find_all(self, key: str | int, argument: str) -> list[int]:
-        """Return where the columns are that a name, number, range ``A1:A5`` or pattern ``A*`` stands for, as `find`."""
-        names = self._known_names
-        if isinstance(key, str) and key not in names:
-            first, colon, last = key.partition(":")
-            if colon and first and last:
-                ends = [self.find(read_column(end), argument) for end in (first, last)]
-                if ends[0] > ends[1]:
-                    raise ArgumentError(argument, "must name a range from left to right", key)
-                return list(range(ends[0], ends[1] + 1))
-            fitting = [j for j, name in enumerate(names) if fnmatchcase(name, key)] if set("*?[") & set(key) else []
-            if fitting:
-                return fitting
-        return [self.find(key, argument)]
-
     def locate(self, entries: Mapping[Any, Entry], argument: str) -> dict[int, Entry]:  # Any: a name or a number
         """Return what an argument says about columns, by their places here; it may name others of the file.
 
         Where the argument is "kinds", messages name the option of the kind.
         """
-        found: dict[int, Entry] = {}
+        origin, found = self.origin, dict[int, Entry]()
         for key, entry in entries.items():
             called = entry if argument == "kinds" and isinstance(entry, str) else argument
-            found |= dict.fromkeys(self.find_all(key, called), entry)
-        return {j: found[place] for j, place in enumerate(self.places) if place in found}
+            found |= dict.fromkeys(origin.find_all(key, called), entry)
+        return {j: found[place] for j, place in enumerate(origin.places) if place in found}
 
     def choose(self, kept: Sequence[int]) -> Source:
         """Return some of the columns, in this order; options still name those of this table."""
-        if self.is_chosen:
-            return self.take(kept)
-        layout = replace(self.layout, numbers=tuple(range(self.shape[1])), width=self.shape[1])
-        return replace(self, layout=layout, all_names=self.names).take(kept)
+        origin = self.origin
+        return replace(self.take(kept), chosen_from=replace(origin, places=tuple(origin.places[j] for j in kept)))
 
     def take(self, kept: Sequence[int]) -> Source:
         """Return some of the columns, in this order, as a table of its own."""
@@ -247,42 +223,19 @@ class Source:
             )
         adjacent = list(kept) == list(range(kept[0], kept[0] + len(kept)))
         part = slice(kept[0], kept[0] + len(kept)) if adjacent else kept  # a slice is not copied
+        known = self.chosen_from
         return replace(
             self,
             shape=(self.shape[0], len(kept)),
             load=lambda j: self.load(kept[j]),
             block=None if self.block is None else self.block[:, part],
             names=None if self.names is None else [self.names[j] for j in kept],
-            layout=replace(self.layout, numbers=tuple(self.places[j] for j in kept)) if self.is_chosen else self.layout,
+            chosen_from=known and replace(known, places=tuple(known.places[j] for j in kept)),
         )
 
     def without(self, *gone: int | None) -> Source:
         """Return all columns but some."""
         return self.take([k for k in range(self.shape[1]) if k not in gone])
-
-    def find_id_column(self, *, numbers_are_data: bool) -> int | None:
-        """Tell whether the first column names the rows.
-
-        It does if its header says so, or if it has more than two values, all different and none missing, and more than
-        half of them are text other than amounts such as $1,200 or 84%, or all are whole numbers in ascending order;
-        numbers only if they cannot be data. A column that the file itself declares comes first.
-        """
-        if self.shape[1] < 2:
-            return None
-        if self.facts.row_names_at is not None:
-            return self.facts.row_names_at
-        if self.names is not None and self.names[0].strip().casefold() in ID_NAMES:
-            return 0
-        column, n_rows = self.column(0), self.shape[0]
-        if n_rows < 3 or len(column.distinct) < n_rows:  # the same value in two rows, or a missing one
-            return None
-        values = column.entries.tolist()
-        n_texts = sum(isinstance(value, str) and not AMOUNT.fullmatch(value) for value in values)
-        if 2 * n_texts > n_rows:  # fewer, beside numbers, are values that cannot be read
-            return 0
-        whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
-        ascending = whole and all(before < after for before, after in pairwise(values))
-        return 0 if ascending and not numbers_are_data else None
 
     def read_weights(self, place: int) -> FloatArray:
         """Return the column of row weights."""
@@ -305,43 +258,24 @@ class Source:
     def find_weights(self, coding: object) -> int | None:
         """Return the column of row weights that the table of a coding had, if it is here."""
         known = coding.layout.weights if isinstance(coding, Coding) else None
-        names = [str(name) for name in self.names or ()]
-        return names.index(known) if known in names else None
+        return list(self.names).index(known) if self.names and known in self.names else None
 
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""
         columns = [self.column(j).condensed() for j in range(self.shape[1])]
-        kept = ("names", "is_file", "facts", "is_part", "layout", "all_names", "has_number_labels")
-        known = {name: getattr(self, name) for name in kept}
-        return Source(self.shape, columns.__getitem__, **known)
+        of_rows: dict[str, Any] = {"row_names": None, "weight": None, "apart": {}, "describe_row": Source.describe_row}
+        return replace(self, load=columns.__getitem__, block=None, **of_rows)
 
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
         names = self.names
-        fields: dict[str, Any] = {"layout": self.layout, "names": self.row_names, "row_names": names}
-        fields["facts"] = FileFacts(detected=self.facts.detected)
-        if names is not None:
-            fields["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:
-            return of_numbers(self.block.T).of_file(**fields)
-        number_of: dict[tuple[type, Value, str], int] = {}  # 1, 01 and True are different words of a text
-        codes = np.empty(self.shape[::-1], dtype=np.int32)
-        blanks = self.column(0).blanks
-        for j in range(self.shape[1]):
-            column = self.column(j)
-            column = column if column.values is not None else number_objects(column.entries)
-            words = column.words or [""] * len(column.values or ())
-            spelled = zip([*(column.values or ()), None], [*words, ""], strict=True)
-            numbers = [number_of.setdefault((type(value), value, word), len(number_of)) for value, word in spelled]
-            codes[j] = np.array(numbers)[column.cells]
-        keys, has_words = list(number_of), self.column(0).words is not None
-
-        def column_of(j: int) -> Column:
-            places, cells = np.unique(codes[:, j], return_inverse=True)
-            _, values, words = zip(*(keys[k] for k in places.tolist()), strict=True)
-            return Column(cells, values, blanks=blanks, words=words if has_words else None)
-
-        return Source(codes.shape, column_of).of_file(**fields)
+            turned = of_numbers(self.block.T)
+        else:
+            rows = np.stack([self.column(j).as_given for j in range(self.shape[1])])
+            turned = Source(rows.shape, functools.cache(lambda j: number_objects(rows[:, j]).read(self.decimal)))
+        file = turned.of_file(names=self.row_names, row_names=names, layout=self.layout, detected=self.detected)
+        return file if names is None else replace(file, describe_row=lambda row: f"row {names[row]!r}")
 
 
 def join_values(sources: Sequence[Source]) -> Source:

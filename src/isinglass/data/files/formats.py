@@ -25,7 +25,7 @@ from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import Limits
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, as_whole
-from isinglass.data.source import FileFacts, Source
+from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.names import tidy_name
 from isinglass.storage import OversizedError, read_array, read_arrays
@@ -182,7 +182,7 @@ def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) ->
         index = None
     source = open_source(table.rename_columns([str(j) for j in range(len(names))]))
     place = schema.names.index(index) if schema.names.count(index) == 1 else None
-    return source.of_file(names=names, facts=FileFacts(row_names_at=place))
+    return source.of_file(names=names, row_names_at=place)
 
 
 def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
@@ -210,7 +210,7 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
     labelled = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
     wording = {name: label for name, label in meta.column_names_to_labels.items() if label}
     names = [name or "" for name in columns]  # damaged files can have nameless columns
-    return Source((n_rows, len(names)), labelled.__getitem__).of_file(names=names, facts=FileFacts(wording=wording))
+    return Source((n_rows, len(names)), labelled.__getitem__).of_file(names=names, wording=wording)
 
 
 def _check_labelled(data: bytes) -> None:

@@ -6,12 +6,13 @@ import functools
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import IO
+from typing import IO, Any
 
 from isinglass.data.column import BLANKS
 from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
+from isinglass.data.files.header import find_row_names
 from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
@@ -153,7 +154,7 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     named = _name_rows(loaded, kind, options)
     whole = named.transpose() if options.transpose else named
     marked = whole.mark_missing(options.missing_in(whole))
-    labels = {str(key): whole.find(key, "labels") for key in options.labels}
+    labels = {str(key): whole.origin.find(key, "labels") for key in options.labels}
     whole = marked.label_values(options.value_labels or {}, labels.values())
     place = _find_weights(whole, options, labels.values())
     columns = {name: whole.column(j) for name, j in labels.items()}
@@ -218,7 +219,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
     raw = lay_out(records, header, found, missing, names)
     detected["header"] = "first line" if raw.layout.has_header else "none"
     layout = replace(raw.layout, delimiter=separator)
-    return replace(raw, layout=layout).with_facts(detected=detected, wording=wording)
+    return replace(raw, layout=layout, detected=detected, wording=wording)
 
 
 def _find_separator(data: bytes, stated: str | None, known: str | None) -> str:
@@ -235,14 +236,14 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     if options.id_column == "auto":
         place = None if kind in ("npy", "npz") else _find_row_names(raw, options)
     else:
-        place = None if options.id_column is None else raw.find(options.id_column, "id_column")
+        place = None if options.id_column is None else raw.origin.find(options.id_column, "id_column")
     if place is None:
-        return raw.with_facts(row_names_at=None)
+        return replace(raw, row_names_at=None)
     name = raw.names[place] if raw.names else place
     layout, row_names = replace(raw.layout, id_column=name), raw.column(place).spellings
     shown = {"id_column": name if isinstance(name, str) and name else f"column {place + 1}"}
-    others = replace(raw.without(place), row_names=row_names, layout=layout)
-    return others.with_facts(row_names_at=place, detected={**raw.facts.detected, **shown})
+    found: dict[str, Any] = {"row_names": row_names, "row_names_at": place, "detected": {**raw.detected, **shown}}
+    return replace(raw.without(place), layout=layout, **found)
 
 
 def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
@@ -256,7 +257,7 @@ def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
             return None
         if raw.shape[1] > width and has_one:
             return 0
-    place = raw.find_id_column(numbers_are_data=options.binarize is not None)
+    place = find_row_names(raw, numbers_are_data=options.binarize is not None)
     is_variable = place is not None and raw.names is not None and raw.names[place] in _named_columns(options)
     return None if is_variable else place
 
@@ -283,7 +284,7 @@ def _find_weights(raw: Source, options: ReadOptions, labels: Collection[int]) ->
     if of_fit and known is None:
         remedy = f"If it has none, pass {setting('weights', None)}."
         raise DataError(f"the table must have the row weights of the fit, {stated!r}. {remedy}")
-    place = raw.find(stated, "weights")
+    place = raw.origin.find(stated, "weights")
     if place in labels:
         raise DataError(
             f"{setting('weights')} and {setting('labels')} must be different columns; got {stated!r} for both."
@@ -296,15 +297,15 @@ def _choose_columns(raw: Source, options: ReadOptions, apart: Collection[int]) -
     columns, drop = options.columns, options.drop
     if columns is None and drop is None and options.names is None and not apart:
         return raw
-    left_out = {*apart, *(j for key in drop or () for j in raw.find_all(key, "drop"))}
+    left_out = {*apart, *(j for key in drop or () for j in raw.origin.find_all(key, "drop"))}
     kept: dict[int, None] = {} if columns is not None else dict.fromkeys(range(raw.shape[1]))
     for key in columns or ():
-        places = raw.find_all(key, "columns")
+        places = raw.origin.find_all(key, "columns")
         if kept.keys() & places:
             raise DataError(f"{setting('columns')} must not name a column twice; got {key!r} again.")
         kept |= dict.fromkeys(places)
     for key in options.covariates:
-        places = raw.find_all(key, "covariates")
+        places = raw.origin.find_all(key, "covariates")
         if left_out.intersection(places):
             raise DataError(f"{setting('covariates')} names {key!r}, which is left out of the table by another option.")
         kept |= dict.fromkeys(places)
@@ -319,7 +320,7 @@ def _name_columns(raw: Source) -> Source:
     for j, header in enumerate(raw.names):
         name = header or f"column {raw.number(j)}"
         if name in places:
-            place = raw.places[j]
+            place = raw.origin.places[j]
             raise DataError(
                 f"the file must be a table with distinct column names; got {name!r} in columns "
                 f"{raw.number(places[name])} and {raw.number(j)}. Rename one, leave one out with "

@@ -101,11 +101,11 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
     some = slice(None) if table.rows is None else table.rows
     weight = None if source.weight is None else source.weight[some]
     return replace(
-        table.with_variables(table.variables.with_wording(source.facts.wording)),
+        table.with_variables(table.variables.with_wording(source.wording)),
         sample_weight=weight,
         weight_kind=settle_kind(weight, stated.weight_kind),
         labels={name: tuple(entries[some]) for name, entries in source.apart.items()},
-        detected=source.facts.detected,
+        detected=source.detected,
     )
 
 
@@ -178,9 +178,9 @@ def take_columns(source: Source, coding: Coding) -> Source:
         return replace(source.take(find_columns(called, source.names)), names=single.names)
     n = len(single.columns)
     numbers, width = single.layout.numbers or range(n), single.layout.width or n
-    places = {place: j for j, place in enumerate(source.places)}
-    are_alone = source.shape[1] == n and (not source.is_file or source.is_chosen)
-    is_alike = source.width == width and places.keys() >= set(numbers)
+    places = {place: j for j, place in enumerate(source.origin.places)}
+    are_alone = source.shape[1] == n and (not source.is_file or source.chosen_from is not None)
+    is_alike = source.origin.width == width and places.keys() >= set(numbers)
     if are_alone and not (source.is_file and is_alike):
         return source
     if not is_alike:
@@ -202,7 +202,8 @@ def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     """Say that columns without names cannot be found in a table of another width."""
     choose = setting("columns", python="columns=[…]") if source.is_file else "X[:, […]]"
     others = f", or all {width} that these were chosen from" if width > n else ""
-    got = f"{source.shape[1]} of {source.width}" if source.shape[1] < source.width else f"{source.width}"
+    here, all_columns = source.shape[1], source.origin.width
+    got = f"{here} of {all_columns}" if here < all_columns else f"{all_columns}"
     raise DataError(
         f"{setting('X')} must have the {n} columns of the fitted table{others}; got {got}. Without names, columns are "
         f"found by number, in a table of equal width: choose the {n} columns in the order of the fit ({choose}), or "

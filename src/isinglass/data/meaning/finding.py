@@ -64,13 +64,13 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
     rules, levels = find_rules(specs, drops_rows=stated.missing == "drop")
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
-    places, called = source.places, source.layout.names
-    numbers = tuple(places[spec.place] for spec in specs)
-    are_all = numbers == tuple(range(source.width))
+    origin, called = source.origin, source.layout.names
+    numbers = tuple(origin.places[spec.place] for spec in specs)
+    are_all = numbers == tuple(range(origin.width))
     layout = replace(
         source.layout,
         numbers=None if are_all else numbers,
-        width=None if are_all else source.width,
+        width=None if are_all else origin.width,
         names=called and tuple(called[spec.place] for spec in specs),
     )
     return Finding(Coding(names, tuple(rules), stated.missing, covariate, layout), specs, levels, guesses)
