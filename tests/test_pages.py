@@ -256,9 +256,8 @@ def quoted_facts():
 
 
 def _facts_about_reading():
-    from isinglass.data import source
+    from isinglass.data.files import header, text
     from isinglass.data.files import read_table as files
-    from isinglass.data.files import text
     from isinglass.data.meaning import find_rules, scores
     from isinglass.data.parts import backends
 
@@ -267,7 +266,7 @@ def _facts_about_reading():
         zero, one = pair.split("/")
         assert known[zero] == one
         yield "tables.md", pair
-    yield from (("tables.md", f"`{name}`") for name in source.ID_NAMES - {"", "__index_level_0__"})
+    yield from (("tables.md", f"`{name}`") for name in header.ID_NAMES - {"", "__index_level_0__"})
     assert [files._DELIMITERS[name] for name in ("tab", "comma", "semicolon", "bar", "blank")] == list(text._CANDIDATES)
     yield (
         "tables.md",
