@@ -120,6 +120,11 @@ def test_the_first_column_with_more_than_two_values_is_named():
         (((3,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
         (((1,), "ordinal"), "2 to 256 categories"),
         (((257,), "nominal"), "2 to 256 categories"),
+        (((10**12,), "continuous"), "2 to 256 categories"),  # not listed to be counted
+        (((-3,), "continuous"), "2 to 256 categories"),
+        (([("a",)], "continuous"), "2 to 256 categories"),
+        (((2.5,), "ordinal"), "2 to 256 categories of every variable, or their number; got 2.5"),
+        (((None,), "ordinal"), "2 to 256 categories"),
         (((3,), "binary"), "is binary"),
         (((3,), "nominal", [[0, 1, 2]]), "scores must be None for the nominal"),
         (((3,), "ordinal", [[0, 1]]), "one finite number for each of the 3"),

@@ -9,7 +9,7 @@ per category: 1 for that of the cell, 0 for the others. Flat arrays have one ent
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
@@ -115,7 +115,7 @@ class Variables:
         points = [None] * p if scores is None else list(scores)
         if not len(words) == len(points) == p:
             raise DataError(f"kinds and scores must have one entry per variable ({p}).")
-        values = [tuple(range(given)) if isinstance(given, int | np.integer) else tuple(given) for given in categories]
+        values = list(map(_list_categories, categories))
         found = [_complete(*each) for each in zip(words, map(len, values), points, strict=True)]
         return cls(
             names=check_names(names, p),
@@ -402,6 +402,15 @@ def _unnamed_bits(p: int) -> Variables:
     for name, entry in zip(Variables.__dataclass_fields__, entries, strict=True):
         object.__setattr__(variables, name, entry)
     return variables
+
+
+def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the source
+    """Return the categories of a variable, given themselves or their number."""
+    values = range(min(int(given), MAX_CATEGORIES + 1)) if is_whole(given) else given
+    if not isinstance(values, Iterable) or not 2 <= len(listed := tuple(values)) <= MAX_CATEGORIES:
+        constraint = f"must be 2 to {MAX_CATEGORIES} categories of every variable, or their number"
+        raise ArgumentError("categories", constraint, given)
+    return listed
 
 
 def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> tuple[str, tuple[float, ...] | None]:

@@ -1,5 +1,8 @@
 """Reading columns of categories: kinds, order, scores, labels, missing cells, and what is refused."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,7 +15,7 @@ from isinglass import (
     exact_path,
     read_table,
 )
-from isinglass.errors import CellTypeError, DataError
+from isinglass.errors import ArgumentError, CellTypeError, DataError
 
 rng = np.random.default_rng(0)
 MOODS = ["low", "mid", "high"]
@@ -313,3 +316,30 @@ def test_the_label_of_a_missing_value_is_no_category(gone, kind, tmp_path):
     again = read_table(file, encode=table.coding, missing="impute", na_values=gone, **stated)
     assert (again.codes == table.codes).all()
     assert (again.holes == table.holes).all()
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+@pytest.mark.parametrize("number", [Decimal, Fraction])
+def test_exact_numbers_are_those_of_a_text_file(kind, number):
+    cells = [number(text) for text in ("0.1", "0.2", "0.3")] * 10
+    table = as_table(pd.DataFrame({"a": cells, "b": [0, 1, 1] * 10}), kinds={"a": kind})
+    assert table.variables.categories[0] == (0.1, 0.2, 0.3)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal", "continuous"])
+def test_a_whole_number_beyond_doubles_is_refused(kind):
+    frame = pd.DataFrame({"a": [10**400, 1, 0, 0.5] * 10, "b": [0, 1] * 20}, dtype=object)
+    with pytest.raises(DataError, match=r"must hold finite numbers to .*; got .*10000"):
+        as_table(frame, kinds={"a": kind})
+    with pytest.raises(DataError, match="must hold finite numbers to be continuous"):
+        as_table(frame.assign(a=[10**400, *np.linspace(0.1, 3, 39)]))
+
+
+def test_scores_by_value_are_different_numbers():
+    frame = pd.DataFrame({"a": [0, 1, 2] * 10, "b": [0, 1, 1] * 10})
+    for scores, message in (
+        ({0: [1], 1: 2, 2: 3}, r"scores must map 0 to a number .*; got \[1\]"),
+        ({0: 1, 1: 1, 2: 3}, "scores must be different numbers for column 'a'"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            as_table(frame, kinds={"a": "ordinal"}, scores={"a": scores})

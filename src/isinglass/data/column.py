@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -196,9 +198,14 @@ def number_objects(objects: Sequence[Value] | Cells) -> Column:
         cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
     except TypeError:
         raise UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
-    short = (np.float16, np.float32)  # as `as_spelled` returns them
-    values = [float(str(value)) if isinstance(value, short) else value for value in seen]
-    return Column(cells, [None if is_missing(value) else value for value in values])
+    return Column(cells, [None if is_missing(value) else _as_double(value) for value in seen])
+
+
+def _as_double(value: Value) -> Value:
+    """Return a number of another type than double as the double of its spelling, as in a text file."""
+    if isinstance(value, np.float16 | np.float32):
+        return float(str(value))
+    return float(value) if isinstance(value, Decimal | Fraction) else value
 
 
 def _whole(numbers: Cells) -> list[Value]:

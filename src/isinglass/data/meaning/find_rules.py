@@ -22,7 +22,7 @@ from isinglass.data.meaning.recognition import has_too_many, is_unclear
 from isinglass.data.meaning.rules import ABSENT, BITS, Cut, Levels, Rule, Steps
 from isinglass.data.meaning.scores import check_scores, steps_of
 from isinglass.data.meaning.specs import ColumnSpec, specify
-from isinglass.data.meaning.values import Value, is_bit, is_number, rank, show_value, show_values
+from isinglass.data.meaning.values import Value, is_bit, is_finite, is_number, rank, show_value, show_values
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
@@ -186,8 +186,6 @@ def _check_scores_fit(spec: ColumnSpec, kind: str | None) -> None:
         raise ArgumentError("scores", constraint, scores)
     elif kind != "ordinal":
         raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
-    elif isinstance(scores, Mapping) and len(set(scores.values())) < len(scores):
-        raise ArgumentError("scores", f"must be different numbers for {where}", scores)
 
 
 def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:
@@ -206,7 +204,7 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
     there = [k for k, cell in enumerate(cells) if cell not in missing]
     numbers = [cells[k] for k in there]
     weight = None if weights is None else weights[rows][there]
-    not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
+    not_finite = [number for number in numbers if not is_finite(number)]
     if not_finite:
         remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
         if len(not_finite) == len(numbers):
@@ -239,6 +237,8 @@ def _levels(spec: ColumnSpec, kind: str) -> Levels:
     if stated is not None:
         _check_numbers(stated, spec)
         points = sorted({float(number) for number in stated.values()})
+        if isinstance(spec.scores, Mapping) and len(points) < len(stated):
+            raise ArgumentError("scores", f"must be different numbers for {spec.where}", spec.scores)
         in_order = sorted(stated.items(), key=lambda item: float(item[1]))
         entries = {value: points.index(float(number)) for value, number in in_order}
     else:
@@ -263,15 +263,15 @@ def _levels(spec: ColumnSpec, kind: str) -> Levels:
 
 def _check_numbers(numbers: Mapping[Value, Value], spec: ColumnSpec) -> None:
     """Refuse what ``encode`` or ``scores`` gives to values if it is no number, or if a value of the column has none."""
+    given = "scores" if isinstance(spec.scores, Mapping) else "encode"
     for value, number in numbers.items():
-        if not is_number(number) or not math.isfinite(number):
+        if not is_finite(number):
             missing = setting("encode", {value: None}, python="None")
-            raise ArgumentError("encode", f"must map {value!r} to a number or missing ({missing})", number)
+            raise ArgumentError(given, f"must map {value!r} to a number or missing ({missing})", number)
     unknown = [value for value in spec.values if value not in numbers and value not in spec.declared_missing]
     if unknown:
-        given = setting("scores" if isinstance(spec.scores, Mapping) else "encode")
         raise DataError(
-            f"{given} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
+            f"{setting(given)} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
             f"is not in it. Add them."
         )
 
@@ -296,7 +296,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
     """Return the values of a column of numbers or of text, in ascending order."""
     seen, where = spec.values, spec.where
     if all(is_number(value) for value in seen):
-        if not all(math.isfinite(value) for value in seen):
+        if not all(map(is_finite, seen)):
             raise DataError(f"{where} must hold finite numbers to have categories; got {show_values(seen)}.")
         return [int(value) if float(value).is_integer() else float(value) for value in sorted(seen)]
     odd = next((value for value in seen if not isinstance(value, str) and not is_number(value)), None)

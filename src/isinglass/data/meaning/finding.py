@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,7 +33,7 @@ from isinglass.data.meaning.recognition import (
 )
 from isinglass.data.meaning.scores import steps_of
 from isinglass.data.meaning.specs import ColumnSpec, specify
-from isinglass.data.meaning.values import Value, as_float, is_bit, is_number
+from isinglass.data.meaning.values import Value, is_bit, is_finite, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
@@ -151,7 +150,7 @@ def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | Non
     if are_dates(values):
         return None, DATES
     numbers = all(map(is_number, values))
-    if numbers and not all(math.isfinite(as_float(value)) for value in values):
+    if numbers and not all(map(is_finite, values)):
         return None, "not finite"
     fraction = numbers and not all(float(value).is_integer() for value in values)
     if has_too_many(len(values), n_rows):

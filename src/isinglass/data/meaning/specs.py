@@ -12,7 +12,7 @@ from isinglass.data.column import Column
 from isinglass.data.meaning.coding import by_column
 from isinglass.data.meaning.recognition import MANY_LEVELS
 from isinglass.data.meaning.rules import Cut, Levels, Rule
-from isinglass.data.meaning.values import Value, is_bit, is_number, read_cell, read_word
+from isinglass.data.meaning.values import Value, as_float, is_bit, is_finite, is_number, read_cell, read_word
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, setting
@@ -119,8 +119,8 @@ class ColumnSpec:
         """Whether it can only be a number: nothing is stated, and it has fractions and too many values otherwise."""
         if self.found_kind is not None or self.cut is not None or self.is_named or not self.column.has_fractions:
             return False
-        numbers = all(map(is_number, self.values))
-        return len(self.values) > MANY_LEVELS and numbers and not all(float(v).is_integer() for v in self.values)
+        has_many = len(self.values) > MANY_LEVELS and all(map(is_number, self.values))
+        return has_many and not all(as_float(value).is_integer() for value in self.values)
 
     @property
     def is_meant(self) -> bool:
@@ -208,7 +208,7 @@ def _covariate_kind(spec: ColumnSpec) -> str | None:
 
 
 def _read_cut(binarize: object) -> Cut:
-    if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
+    if isinstance(binarize, bool | np.bool_) or not is_finite(binarize):
         raise ArgumentError("binarize", "must be None or a finite number", binarize)
     return Cut(float(binarize))
 

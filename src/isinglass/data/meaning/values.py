@@ -56,6 +56,11 @@ def as_float(value: object) -> float:
         return math.inf
 
 
+def is_finite(value: object) -> bool:
+    """Tell whether a value is a finite number, also as a float."""
+    return math.isfinite(as_float(value))
+
+
 def as_whole(number: float) -> float | int:
     """Return a number as a whole one if it is, unless it is so large that a float may stand for several."""
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
