@@ -49,16 +49,11 @@ def complete(X: Any, values: AnyArray, table: Table, coding: Coding) -> Any:  # 
 
 
 class OpenCells:
-    """The cells of a source in the columns of a coding, each column with cells of its own type; read once.
-
-    Columns that are combined from indicators have no cells in the source: nothing is read of such a table.
-    """
+    """The cells of a source in the columns of a coding, each column with cells of its own type; read once."""
 
     def __init__(self, source: Source, table: Table, coding: Coding) -> None:
         self.table, self.rules, self.columns = table, coding.columns, list[Cells]()
         self.truths = list[dict[bool, str]]()  # how each column spells truth values
-        if coding.expand() is not coding:
-            return
         chosen, rows = take_columns(source, coding), slice(None) if table.rows is None else table.rows
         for j, rule in enumerate(coding.columns):
             column = chosen.column(j)
@@ -68,9 +63,7 @@ class OpenCells:
             self.columns.append(own.called(rule)[rows])
 
     def filled(self, values: AnyArray) -> AnyArray:
-        """Return the cells with ``values`` in the missing ones; ``values`` where there are no cells."""
-        if not self.columns:
-            return values
+        """Return the cells with ``values`` in the missing ones."""
         cells = np.stack(self.columns, axis=1)
         for j, gone in enumerate(() if self.table.gone is None else self.table.gone.T):
             if not gone.any():
@@ -103,8 +96,7 @@ def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding
     wanted = known if table.variables.named else list(place_of)
     if len(wanted) != values.shape[1]:
         raise DataError(
-            f"{setting('X')} must have the columns of the network themselves; some were combined from indicator "
-            "columns. Pass as_table(X, encode=fit.coding)."
+            f"{setting('X')} must have the columns of the network, by their names. Pass as_table(X, encode=fit.coding)."
         )
     filled = []
     for j, gone in enumerate(() if table.gone is None else table.gone.T):

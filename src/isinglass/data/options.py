@@ -39,7 +39,6 @@ class ValueOptions:
     missing: str = "error"
     na_values: MissingValues = ()
     covariates: Sequence[str | int] | str = ()
-    combine_indicators: bool = False
     names: Sequence[str] | None = None
     guess: bool = False
 
@@ -59,7 +58,7 @@ class ValueOptions:
     def about_columns(self) -> bool:
         """Whether anything is stated about columns and their values, apart from the treatment of missing cells."""
         optional = (self.kinds, self.scores, self.encode, self.binarize, self.names)
-        flags = (self.combine_indicators, self.na_values, self.covariates, self.reverse, self.guess)
+        flags = (self.na_values, self.covariates, self.reverse, self.guess)
         return any(each is not None for each in optional) or any(map(bool, flags))
 
     @property

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
 from typing import Any, TypeGuard
 
 from isinglass.arguments import require
-from isinglass.data.meaning.rules import BITS, Cut, Indicators, Levels, Steps
+from isinglass.data.meaning.rules import BITS, Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import Value
 from isinglass.errors import DataError, setting
-from isinglass.names import default_names
 from isinglass.variables import Variables
 
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
@@ -58,7 +56,7 @@ class Coding:
     """
 
     names: tuple[str, ...] | None
-    columns: tuple[Levels | Cut | Steps | Indicators, ...]
+    columns: tuple[Rule, ...]
     missing: str = "error"
     covariate: tuple[bool, ...] = ()
     layout: Layout = NO_FILE
@@ -71,7 +69,7 @@ class Coding:
         require(is_choice, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
         numbers, width = self.layout.numbers, self.layout.width
         if numbers is not None:
-            fits = len(numbers) == self._ends[-1] and width is not None and all(0 <= j < width for j in numbers)
+            fits = len(numbers) == len(self.columns) and width is not None and all(0 <= j < width for j in numbers)
             require(fits, "A coding has a number below the width of its table for every column, or none.")
 
     @classmethod
@@ -104,14 +102,12 @@ class Coding:
         def some(entries: Sequence[Any]) -> tuple[Any, ...]:  # Any: of any type
             return tuple(entries[j] for j in columns)
 
-        ends = self._ends
-        numbers, names = self.layout.numbers or range(ends[-1]), self.layout.names
-        sources = [k for j in columns for k in range(ends[j], ends[j + 1])]
+        width = len(self.columns)
         layout = replace(
             self.layout,
-            numbers=tuple(numbers[k] for k in sources),
-            width=self.layout.width or ends[-1],
-            names=None if names is None else tuple(names[k] for k in sources),
+            numbers=some(self.layout.numbers or range(width)),
+            width=self.layout.width or width,
+            names=None if self.layout.names is None else some(self.layout.names),
         )
         return replace(
             self,
@@ -123,8 +119,7 @@ class Coding:
 
     def with_names(self, names: Sequence[str]) -> Coding:
         """Return the coding with other names of the columns; tables may still have those that they had."""
-        known = self.layout.names or self.expand().names
-        return replace(self, names=tuple(names), layout=replace(self.layout, names=known))
+        return replace(self, names=tuple(names), layout=replace(self.layout, names=self.layout.names or self.names))
 
     def without_weights(self) -> Coding:
         """Return the coding by which no column is taken for row weights."""
@@ -133,13 +128,7 @@ class Coding:
     @property
     def called(self) -> list[tuple[str, ...]]:
         """What the columns of another table may be called: as in the source, before the user gave names, or as here."""
-        return [names for names in (self.layout.names, self.expand().names) if names]
-
-    @property
-    def _ends(self) -> list[int]:
-        """Where the columns of the source that each column is made of end and those of the next begin, from 0."""
-        sizes = (len(rule.members) if isinstance(rule, Indicators) else 1 for rule in self.columns)
-        return [0, *accumulate(sizes)]
+        return [names for names in (self.layout.names, self.names) if names]
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
@@ -147,19 +136,6 @@ class Coding:
         labels: Sequence[Hashable] = range(len(self.columns)) if self.names is None else self.names
         levels = {label: rule for label, rule in zip(labels, self.columns, strict=True) if isinstance(rule, Levels)}
         return {label: rule.pair for label, rule in levels.items() if rule.kind == "binary" and not rule.is_plain}
-
-    @property
-    def members(self) -> list[tuple[str, ...]]:
-        """The columns of the source that each column is made of: itself, or several indicators."""
-        rule_of = zip(self.names or default_names(len(self.columns)), self.columns, strict=True)
-        return [rule.members if isinstance(rule, Indicators) else (name,) for name, rule in rule_of]
-
-    def expand(self) -> Coding:
-        """Return the coding of the columns of the source, with indicator columns as such."""
-        if not any(isinstance(rule, Indicators) for rule in self.columns):
-            return self
-        rules = (rule.rules if isinstance(rule, Indicators) else (rule,) for rule in self.columns)
-        return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing, layout=self.layout)
 
 
 @dataclass(frozen=True)

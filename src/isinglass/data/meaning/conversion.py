@@ -18,7 +18,6 @@ from isinglass.data.meaning.coding import MISSING_CHOICES, Coding, comparable_na
 from isinglass.data.meaning.find_rules import refuse_other
 from isinglass.data.meaning.finding import Finding, find_coding
 from isinglass.data.meaning.guards import check_columns, check_meaning, warn_computed, warn_dropped, warn_zeroed
-from isinglass.data.meaning.indicators import combine, combine_indicators
 from isinglass.data.meaning.refusals import advise_kinds, refuse_missing, refuse_values, refuse_zeros
 from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
@@ -41,7 +40,7 @@ def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = N
     missing = stated.missing
     if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
         if X.size > CELLS_TO_CHECK:
-            check_columns(X, Variables.binary(X.shape[1]), [[j] for j in range(X.shape[1])])
+            check_columns(X, Variables.binary(X.shape[1]), range(X.shape[1]))
         coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
         weight = check_sample_weight(sample_weight, len(X))
         return Table(X, sample_weight=weight, weight_kind=settle_kind(weight, stated.weight_kind), read_by=coding)
@@ -129,11 +128,7 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
     warn_computed(table.variables, labels, len(table), lambda places, rows: _score(table, found.specs, places, rows))
-    label_of = dict(zip(table.names, labels, strict=True))
-    if stated.combine_indicators:
-        table = combine_indicators(table)
-    sources = [[label_of[name] for name in members] for members in table.coding.members]
-    check_columns(table.codes, table.variables, sources, table.holes)
+    check_columns(table.codes, table.variables, labels, table.holes)
     return table
 
 
@@ -154,10 +149,6 @@ def _score(table: Table, specs: Sequence[ColumnSpec], places: NDArray[np.intp], 
 def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -> Table:
     """Return the table that a coding makes of a source; ``found`` is how it was found, in a first reading."""
     chosen = take_columns(source, coding)
-    single = coding.expand()
-    if single is not coding:
-        table = build_table(_convert_cells(chosen, single.columns), chosen, single)
-        return combine(table, coding)
     codes = _convert_cells(chosen, coding.columns)
     if found is not None:
         check_meaning(found.specs, {j: coding.columns[j] for j in found.levels}, codes)
@@ -171,13 +162,12 @@ def take_columns(source: Source, coding: Coding) -> Source:
 
     An array, or columns that options chose from a file, may also be these columns alone, in this order.
     """
-    single = coding.expand()
-    if source.names is not None and single.names is not None:
+    if source.names is not None and coding.names is not None:
         is_renamed = source.layout.names not in (None, source.names)  # by the user: as in the coding
         called = coding.called[::-1] if is_renamed else coding.called
-        return replace(source.take(find_columns(called, source.names)), names=single.names)
-    n = len(single.columns)
-    numbers, width = single.layout.numbers or range(n), single.layout.width or n
+        return replace(source.take(find_columns(called, source.names)), names=coding.names)
+    n = len(coding.columns)
+    numbers, width = coding.layout.numbers or range(n), coding.layout.width or n
     places = {place: j for j, place in enumerate(source.origin.places)}
     are_alone = source.shape[1] == n and (not source.is_file or source.chosen_from is not None)
     is_alike = source.origin.width == width and places.keys() >= set(numbers)
@@ -191,10 +181,8 @@ def take_columns(source: Source, coding: Coding) -> Source:
     return source.choose(order) if source.is_file else source.take(order)
 
 
-def missing_cells(source: Source, coding: Coding) -> Mask | None:
-    """Return which cells of a source are missing, in the columns of a coding; None if some are made of indicators."""
-    if coding.expand() is not coding:
-        return None
+def missing_cells(source: Source, coding: Coding) -> Mask:
+    """Return which cells of a source are missing, in the columns of a coding."""
     return np.asarray(_convert_cells(take_columns(source, coding), coding.columns) == ABSENT)
 
 

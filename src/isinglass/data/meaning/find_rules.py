@@ -88,11 +88,8 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
     asked = replace(stated, encode=encode, covariates=(), names=None, guess=False)
     if not asked.about_columns:
         return
-    if asked.combine_indicators and coding.expand() is coding:
-        _refuse("combine_indicators", "the table")
-    specs, rules = specify(source, asked), coding.columns
-    rules = rules if len(rules) == len(specs) else coding.expand().columns
-    for spec, rule in zip(specs, rules, strict=True):
+    specs = specify(source, asked)
+    for spec, rule in zip(specs, coding.columns, strict=True):
         read = _turn(rule, spec.where) if isinstance(rule, Levels) and rule.is_reversed else rule
         agrees = {
             "scores": spec.scores is None or _has_scores(read, spec.scores),
@@ -107,7 +104,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
                 _refuse(option, spec.where)
     if isinstance(encode, Mapping) and not by_column(encode):
         stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
-        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
+        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in coding.columns):
             _refuse("encode", "the table")
 
 

@@ -36,7 +36,7 @@ from isinglass.data.meaning.specs import ColumnSpec, specify
 from isinglass.data.meaning.values import Value, is_bit, is_finite, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
-from isinglass.errors import DataError, setting
+from isinglass.errors import DataError
 
 NO_ANSWERS = "no answers"
 LEAST_ROWS = 5  # per category, on average, of a text column with many categories that is guessed to be nominal
@@ -54,8 +54,6 @@ class Finding:
 
 def find_coding(source: Source, stated: ValueOptions) -> Finding:
     """Return how a table is to be read: by what is stated, and what its columns show."""
-    if stated.covariates and stated.combine_indicators:
-        raise DataError(f"{setting('covariates')} and {setting('combine_indicators')} must not be combined.")
     specs = specify(source, stated)
     guesses = guess_kinds(specs) if stated.guess else {}
     if guesses:

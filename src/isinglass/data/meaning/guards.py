@@ -297,24 +297,20 @@ def _say(text: str, columns: Sequence[Hashable], note: str) -> None:
     warn(MeaningWarning(text[0].upper() + text[1:], tuple(columns), note))
 
 
-def check_columns(
-    codes: Bytes, variables: Variables, sources: Sequence[Sequence[Hashable]], holes: Mask | None = None
-) -> None:
+def check_columns(codes: Bytes, variables: Variables, labels: Sequence[Hashable], holes: Mask | None = None) -> None:
     """Warn about columns that are copies or opposites of others, and about sets of indicator columns.
 
-    ``sources`` has the columns of the file or frame that each is made of, as options call them; ``holes`` tells which
-    cells are missing.
+    ``labels`` are what options call the columns; ``holes`` tells which cells are missing.
     """
     if len(codes) < ROWS_TO_JUDGE:
         return
     is_binary = np.array([kind == "binary" for kind in variables.kinds])
-    labels: Sequence[Hashable] = variables.names if variables.named else [columns[0] for columns in sources]
     sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
     _warn_indicators([[labels[j] for j in group] for group, _ in sets])
     groups = dependent_columns(codes, is_binary, holes)
     if groups:
         shown = [" = ".join(called(labels[j]) for j in group[:3]) for group in groups]
-        redundant = [column for group in groups for j in group[1:] for column in sources[j]]
+        redundant = [labels[j] for group in groups for j in group[1:]]
         _say(
             f"{sum(map(len, groups))} columns are copies or exact opposites of each other: "
             f"{listed(shown, LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group "
@@ -361,12 +357,11 @@ def _warn_indicators(sets: Sequence[Sequence[Hashable]]) -> None:
     if sets:
         members = [label for group in sets for label in group]
         shown = [f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets]
-        python = "as_table(…, combine_indicators=True), also in read_table"
         counted = "one variable" if len(sets) == 1 else f"{len(sets)} variables"
         _say(
             f"{len(members)} columns are indicators of {counted}, at most one of a set is 1 in any row: "
-            f"{listed(shown, LISTED, sep='; ')}. Edges within a set hide those between variables: combine each set "
-            f"into one column with {setting('combine_indicators', True, python=python)}.",
+            f"{listed(shown, LISTED, sep='; ')}. Edges within a set hide those between variables: make one "
+            f"column of categories of each set, as pandas.from_dummies does.",
             members,
             "indicator",
         )

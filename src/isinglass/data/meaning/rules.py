@@ -258,14 +258,6 @@ class Steps(_Rule):
         return codes
 
 
-@dataclass(frozen=True)
-class Indicators(Levels):
-    """A column made of indicator columns: a category for each, and perhaps one for rows in which none is 1."""
-
-    members: tuple[str, ...] = ()  # the indicator columns
-    rules: tuple[Levels | Cut | Steps, ...] = ()  # what their values mean
-
-
 Rule: TypeAlias = Levels | Cut | Steps
 BITS = Levels({0: 0, 1: 1})
 

@@ -56,7 +56,7 @@ def as_float(value: object) -> float:
         return math.inf
 
 
-def is_finite(value: object) -> bool:
+def is_finite(value: object) -> TypeGuard[float]:
     """Tell whether a value is a finite number, also as a float."""
     return math.isfinite(as_float(value))
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from isinglass.data.meaning.rules import Cut, Indicators, Levels, Rule, Steps
+from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import show_span
 from isinglass.errors import plural
 from isinglass.missing_record import Missing
@@ -191,12 +191,6 @@ def _say_answers(what: What) -> Iterator[str]:
     yield from _say_once(above, len(what.rules))
 
 
-def _say_indicators(what: What) -> Iterator[str]:
-    for name, rule in what.rules.items():
-        if isinstance(rule, Indicators):
-            yield f"{name} was made of {len(rule.members)} indicator columns."
-
-
 def _say_ordinal(what: What) -> Iterator[str]:
     """Say what is assumed about ordered categories, and which were turned."""
     if "ordinal" not in what.kinds:
@@ -323,7 +317,6 @@ SENTENCES: Sequence[Callable[[What], Iterable[str]]] = (
     _say_rule,
     _say_covariates,
     _say_answers,
-    _say_indicators,
     _say_ordinal,
     _say_continuous,
     _say_weights,

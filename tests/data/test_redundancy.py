@@ -1,0 +1,153 @@
+"""Columns that depend on each other exactly: indicators of one variable, copies and opposites."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import error_line, run
+
+from isinglass import as_table, read_table
+from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
+from isinglass.errors import DataError, MeaningWarning
+
+N = 300
+
+
+def said(function, *arguments, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*arguments, **options)
+    return result, [str(warning.message) for warning in caught if issubclass(warning.category, MeaningWarning)]
+
+
+def people(seed=0):
+    """A color, a plain answer, and a size whose first level has no column."""
+    rng = np.random.default_rng(seed)
+    answers = pd.DataFrame({"color": rng.choice(["blue", "green", "red"], N), "rain": rng.integers(0, 2, N)})
+    answers["size"] = rng.choice(["l", "m", "s", "xl"], N, p=[0.4, 0.3, 0.2, 0.1])
+    color = pd.get_dummies(answers["color"], prefix="color", dtype=int)
+    size = pd.get_dummies(answers["size"], prefix="size", dtype=int, drop_first=True)
+    return answers, pd.concat([color, answers[["rain"]], size], axis=1)
+
+
+def test_sets_are_found_with_and_without_names():
+    _, frame = people()
+    for table in (frame, frame.to_numpy(), frame.to_numpy().astype(np.uint8)):
+        codes = np.asarray(table, dtype=np.uint8)
+        names = list(frame) if table is frame else None
+        assert indicator_sets(codes, np.ones(7, dtype=bool), names) == [([0, 1, 2], True), ([4, 5, 6], False)]
+    _, texts = said(as_table, frame)
+    assert "6 columns are indicators of 2 variables" in texts[0]
+    assert "'color_blue' to 'color_red' (3); 'size_m' to 'size_xl' (3)" in texts[0]
+    assert "as pandas.from_dummies does" in texts[0]
+
+
+def test_sets_are_found_among_many_rows():
+    codes = np.eye(5, dtype=np.uint8)[np.random.default_rng(0).integers(0, 5, 20_000)]
+    assert indicator_sets(codes, np.ones(5, dtype=bool), None) == [([0, 1, 2, 3, 4], True)]
+    codes[-1, :2] = 1  # beyond the rows of the first look
+    assert ([0, 1, 2, 3, 4], True) not in indicator_sets(codes, np.ones(5, dtype=bool), None)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_independent_columns_are_no_set(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(20, 2000)), int(rng.integers(3, 60))
+    codes = (rng.random((n, p)) < rng.beta(0.7, 4.0, size=p)).astype(np.uint8)
+    assert indicator_sets(codes, np.ones(p, dtype=bool), None) == []
+
+
+def test_copies_and_opposites_are_named(tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 2, size=(N, 4)), columns=list("abcd"))
+    frame["not a"], frame["b again"] = 1 - frame["a"], frame["b"]
+    _, (text,) = said(as_table, frame)
+    assert text.startswith("4 columns are copies or exact opposites of each other: 'a' = 'not a'; 'b' = 'b again'.")
+    assert "drop=['not a', 'b again'] in read_table" in text
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    assert "--drop 'not a,b again'" in run("info", path).stderr
+    assert said(read_table, path, drop=["not a", "b again"])[1] == []
+
+
+def test_columns_with_other_words_for_the_same_are_found():
+    rng = np.random.default_rng(4)
+    mood = rng.integers(0, 3, N)
+    codes = np.stack([mood, (2, 0, 1) @ np.eye(3, dtype=int)[:, mood], rng.integers(0, 3, N)], axis=1).astype(np.uint8)
+    assert dependent_columns(codes, np.zeros(3, dtype=bool)) == [[0, 1]]
+
+
+def test_linear_combinations_of_several_columns_are_found_and_copies_of_one_are_not():
+    x, y, z = np.random.default_rng(0).normal(size=(3, 100))
+    assert linear_relations(np.column_stack([x, y, z, 2 * x, x - y])) == [[4, 0, 1]]
+
+
+def test_a_few_large_numbers_are_no_relation_and_hide_none():
+    noise = np.random.default_rng(0).normal(size=(500, 4))
+    noise[:2] *= 1e7
+    assert linear_relations(noise) == []
+    assert linear_relations(np.column_stack([noise, noise[:, 2] - noise[:, 3]])) == [[4, 2, 3]]
+
+
+def test_sums_are_no_relation_of_normal_scores():
+    a, b = np.random.default_rng(1).normal(size=(2, N))
+    frame = pd.DataFrame({"a": a.round(3), "b": b.round(3), "total": a.round(3) + b.round(3)})
+    assert any("can be computed" in text for text in said(as_table, frame, kinds="continuous")[1])
+    normal = said(as_table, frame, kinds="continuous", scores=dict.fromkeys(frame, "normal"))[1]
+    assert not any("can be computed" in text for text in normal)
+
+
+def test_copies_have_the_same_missing_cells():
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(0, 2, (2, N)).astype(np.uint8)
+    codes, holes = np.stack([x, x, y, y, 1 - x], axis=1), np.zeros((N, 5), dtype=bool)
+    holes[:10, [0, 1, 4]] = holes[5:20, 2] = True
+    codes[holes] = 0
+    assert dependent_columns(codes, np.ones(5, dtype=bool), holes) == [[0, 1, 4]]
+
+
+def test_rows_with_huge_numbers_are_no_relation():
+    noise = np.random.default_rng(0).normal(size=(500, 4))
+    noise[0, [0, 2]] *= 1e16
+    noise[1, [1, 2]] *= 1e16
+    assert linear_relations(noise) == []
+
+
+def test_many_sums_of_many_columns_are_found():
+    rng = np.random.default_rng(0)
+    items = rng.normal(size=(800, 60))
+    sums = items @ rng.uniform(0.5, 1.0, (60, 60))
+    assert linear_relations(np.hstack([items, sums])) == [[60 + k, *range(60)] for k in range(60)]
+
+
+@pytest.mark.parametrize("kind", ["number", "name"])
+def test_an_identifier_is_recognized(kind, tmp_path):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.integers(1, 6, size=(N, 3)), columns=list("abc"))
+    order = rng.permutation(N)
+    frame.insert(1, "user", order + 7000 if kind == "number" else [f"u{k}" for k in order])
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    for options in (["--ordinal", "a,b,c"], ["--ordinal", "a,b,c", "--nominal", "user"]):
+        line = error_line(run("fit", path, *options, code=3))
+        assert "It has 300 different values in 300 rows: if it holds row names, leave it out (--drop user)." in line
+    run("fit", path, "--ordinal", "a,b,c", "--drop", "user", "--alpha", "0.1")
+
+
+def test_decimal_commas_are_recognized(tmp_path):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.integers(0, 2, size=(N, 2)), columns=list("ab"))
+    frame["w"] = [f"{w:.2f}".replace(".", ",") for w in rng.gamma(2.0, size=N)]
+    frame["x"] = [f"{k / 2:.1f}".replace(".", ",") for k in rng.integers(1, 6, N)]
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    assert "is a number with a decimal comma, pass --decimal ,." in error_line(
+        run("fit", path, "--weights", "w", code=3)
+    )
+    line = error_line(run("fit", path, "--drop", "w", "--ordinal", "x", code=3))
+    assert "is a number with a decimal comma, pass --decimal ,." in line
+    table = read_table(path, weights="w", decimal=",", kinds={"x": "ordinal"})
+    assert table.variables.categories[2] == (0.5, 1, 1.5, 2, 2.5)
+    with pytest.raises(DataError, match='pass decimal="," to read_table, or turn the texts of a frame into numbers'):
+        as_table(frame[["a", "b", "x"]], kinds={"x": "ordinal"})
