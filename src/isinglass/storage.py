@@ -1,9 +1,12 @@
 """Records in files: frozen dataclasses of arrays, numbers, text and other records, as one ``.npz`` file.
 
-The member ``header`` is JSON: what the file is, and the tree of its records. Arrays are taken out of the tree: all
-those of one type are stored end to end in one member that is called by the type, such as ``f8``, and the tree keeps
-their shapes. Fields of dataclasses are written by their names and passed to the constructor when they are read. What a
-record holds is said by its annotations, which are checked here, and what fits together by its constructor.
+The member ``header`` is JSON: what the file is, and its *parts*, each an object with one key, which says what the part
+is: ``{"tuple": […]}``, ``{"Solution": {…}}``. Inside a part, a number, a text or null stands for itself, and ``[k]`` is
+part k, which comes before. Equal parts are stored once, such as the variables of all networks of a path. The numbers
+of arrays are in other members, those of one type end to end in a member that is called by it, such as ``f8``.
+
+Fields of dataclasses are written by their names and passed to the constructor when they are read. What a record holds
+is said by its annotations, which are checked here, and what fits together by its constructor.
 
 Nothing is pickled, sizes are checked before memory is taken, and the same content gives the same bytes.
 """
@@ -11,13 +14,15 @@ Nothing is pickled, sizes are checked before memory is taken, and the same conte
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
 import types
 import typing
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from operator import attrgetter
 from os import PathLike, fspath
 from typing import IO, TYPE_CHECKING, Any
@@ -29,28 +34,25 @@ from isinglass.arguments import is_real, is_whole
 from isinglass.arrays import AnyArray, Arrays
 from isinglass.atomic import check_place, replacing
 from isinglass.errors import LimitError
-from isinglass.json_text import JsonObject, json_text
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
-    from _typeshed import DataclassInstance
 
 Record = typing.TypeVar("Record")
 HEADER = "header"
 MAX_MEMBERS = 100
 MAX_HEADER_BYTES = 1 << 24
 """Objects of JSON take 25 times the memory of their text, so this is 400 MB at worst; a name per column fits easily."""
-BYTES_PER_RECORD = 1 << 11
-"""What each record counts for when a file is read: its memory, and the time that it takes to make it."""
+BYTES_PER_ENTRY, BYTES_PER_ARRAY, BYTES_PER_RECORD = 1 << 3, 1 << 8, 1 << 11
+"""What parts count for when a file is read, wherever they are named: their memory, and the time to check them."""
 ALWAYS_UNPACKED_BYTES, EXPANSION = 1 << 28, 25
-SHARED_CHARACTERS = 100
-"""Longer parts without arrays are stored once."""
+KINDS_OF_ARRAYS = "biufcSUMm"
+_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 DROPPABLE: Mapping[str, bool] = types.MappingProxyType({"droppable": True})
 """Metadata of a dataclass field that is left out of the file where its value cannot be stored; it needs a default."""
 NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
 """Metadata of a dataclass field that is never in the file; it needs a default."""
-_NOTHING = object()
-_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class DamagedError(Exception):
@@ -80,7 +82,7 @@ def read_array(stream: IO[bytes], size: int) -> AnyArray:
         raise DamagedError("it has structured arrays, or is of a later version of NumPy")
     read_head = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, fortran_order, dtype = read_head(stream)
-    if dtype.kind not in "biufcSUMm" or dtype.itemsize == 0:
+    if dtype.kind not in KINDS_OF_ARRAYS or dtype.itemsize == 0:
         raise DamagedError(f"it holds an array of type {dtype}, not of numbers or text")
     if math.prod(shape) * dtype.itemsize != size - stream.tell():
         raise DamagedError(f"an array of shape {shape} and type {dtype} does not have the bytes that follow it")
@@ -123,132 +125,98 @@ def write_record(
     A link stays a link, to a new file, unless ``follow_links`` is off: then the file takes its place.
     """
     target = check_place(path)
-    writing = _Writing()
-    content = writing.tree(record, "")
-    header = {"kind": kind, "version": version, **about, "not_stored": writing.left_out}
-    text = json_text({**header, "shared": writing.shared, "content": content}, compact=True)
+    parts = _Parts()
+    content = parts.add(record, "")
+    header = {"kind": kind, "version": version, **about, "not_stored": parts.left_out}
+    text = _json({**header, "parts": parts.trees, "content": content})
     if len(text) > MAX_HEADER_BYTES:
         raise LimitError(
             f"The header of the file would have {len(text)} bytes, and at most {MAX_HEADER_BYTES} can be read back. "
             "Save fewer networks, or shorter names."
         )
-    members: dict[str, Any] = {HEADER: np.frombuffer(text.encode("ascii"), dtype=np.uint8)}
-    members |= {name: np.concatenate(parts) for name, parts in sorted(writing.arrays.items()) if parts}
+    encoded = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
     with replacing(target.resolve() if follow_links else target) as file:
-        np.savez_compressed(file, **members)
+        np.savez_compressed(file, header=encoded, **parts.arrays)
 
 
-class _Writing:
-    """The tree of a record as JSON, and the arrays that were taken out of it.
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
-    An object of JSON has one key, which says what it is: a float that JSON lacks, a tuple, a tuple of equal entries, a
-    mapping, an array, a tuple of arrays of one type, a sparse matrix, a part that is stored once, or a record by the
-    name of its class.
-    """
+
+class _Parts:
+    """The parts of a record, each behind those that it names."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, list[AnyArray]] = {}
         self.left_out: list[str] = []
-        self.shared: list[Any] = []
-        self._numbers: dict[str, int] = {}  # of these, by their text
-        self._known: dict[int, Any] = {}  # references to these, by the identity of the value
-        self._n_taken = 0
+        self._found: dict[str, tuple[int, JsonObject, AnyArray | None]] = {}  # number, and numbers of an array; by text
+        self._known: dict[int, tuple[object, list[int]]] = {}  # by identity, which is quicker; held, as it is reused
 
-    def tree(self, value: object, where: str) -> object:
+    @property
+    def trees(self) -> list[JsonObject]:
+        """All parts."""
+        return [tree for _, tree, _ in self._found.values()]
+
+    @property
+    def arrays(self) -> Arrays:
+        """The numbers of all arrays, by their type."""
+        by_type: dict[str, list[AnyArray]] = {}
+        for _, tree, array in self._found.values():
+            if array is not None:
+                by_type.setdefault(tree["array"][0], []).append(array.ravel())
+        return {name: np.concatenate(by_type[name]) for name in sorted(by_type)}
+
+    def add(self, value: object, where: str) -> object:
+        """Return what stands for a value inside a part; ``where`` is its place in the record."""
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, PathLike):
             value = fspath(value)
-        if value is None or isinstance(value, bool | int | str):
+        if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
             return value
-        if isinstance(value, float):
-            return value if math.isfinite(value) else {"float": str(value)}
+        if id(value) not in self._known:
+            tree, array = self._tree(value, where)
+            text = _json(tree) + ("" if array is None else hashlib.sha256(array.tobytes()).hexdigest())
+            number, *_ = self._found.setdefault(text, (len(self._found), tree, array))
+            self._known[id(value)] = value, [number]
+        return self._known[id(value)][1]
+
+    def _tree(self, value: object, where: str) -> tuple[JsonObject, AnyArray | None]:
         if isinstance(value, np.ndarray):
-            return {"array": [self._take(value, where), *value.shape]}
-        if isinstance(value, list):
-            return [self.tree(item, where) for item in value]
-        if isinstance(value, tuple):
-            return self._tuple(value, where)
-        if isinstance(value, Mapping):
-            return {"mapping": list(self._entries(value, where))}
+            if value.dtype.kind not in KINDS_OF_ARRAYS:
+                raise NotStorableError(f"{where} holds an array of type {value.dtype}")
+            array = np.asarray(value, dtype=value.dtype.newbyteorder("<"), order="C")
+            return {"array": [array.dtype.str.lstrip("<|"), *array.shape]}, array
+        if isinstance(value, float):
+            return {"float": str(value)}, None
+        if isinstance(value, list | tuple):
+            return {type(value).__name__: [self.add(item, where) for item in value]}, None
+        if isinstance(value, Mapping):  # of settings, those that cannot be stored are left out
+            entries = self._entries(((key, item, isinstance(key, str)) for key, item in value.items()), where)
+            return {"mapping": [[self.add(key, where), item] for key, item in entries]}, None
         if is_dataclass(value) and not isinstance(value, type):
-            return {type(value).__name__: self._fields(value, where)}
+            known = [(vars(value)[field.name], field) for field in fields(value) if field.name in vars(value)]
+            stored = [(each, field) for each, field in known if field.metadata.get("stored", True)]
+            each = ((field.name, item, field.metadata.get("droppable", False)) for item, field in stored)
+            return {type(value).__name__: dict(self._entries(each, where))}, None
         if hasattr(value, "indptr"):
-            layout, shape, *parts = attrgetter("format", "shape", "data", "indices", "indptr")(value)
-            return {"sparse": [layout, list(shape), *(self.tree(part, where) for part in parts)]}
+            layout, shape, *arrays = attrgetter("format", "shape", "data", "indices", "indptr")(value)
+            return {"sparse": [layout, *map(int, shape), *(self.add(array, where) for array in arrays)]}, None
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
-    def _take(self, array: AnyArray, where: str) -> str:
-        if array.dtype.kind not in "biufcSUMm":
-            raise NotStorableError(f"{where} holds an array of type {array.dtype}")
-        plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        name = plain.dtype.str.lstrip("<|")
-        self.arrays.setdefault(name, []).append(plain.ravel())
-        self._n_taken += 1
-        return name
-
-    def _tuple(self, values: tuple[Any, ...], where: str) -> JsonObject:  # Any: what a tree can hold
-        """Return many small arrays as one, such as a table of counts for every edge, and equal entries once."""
-        kinds = {(value.dtype, value.ndim) if isinstance(value, np.ndarray) else None for value in values}
-        if len(values) > 1 and len(kinds) == 1 and None not in kinds:
-            shapes = self.tree(np.array([value.shape for value in values], dtype=np.int64), where)
-            names = [self._take(value, where) for value in values]
-            return {"arrays": [shapes, names[0]]}
-        trees: list[Any] = []
-        taken = self._n_taken
-        for value in values:
-            again = trees and value is values[0] and taken == self._n_taken  # quick: most columns of a table are alike
-            trees.append(trees[0] if again else self.tree(value, where))
-        if len(trees) > 2 and taken == self._n_taken:
-            text = json_text(trees[0])
-            if all(tree is trees[0] or json_text(tree) == text for tree in trees):
-                return {"repeated": [len(trees), trees[0]]}
-        return {"tuple": trees}
-
-    def _entries(self, mapping: Mapping[object, object], where: str) -> Iterator[list[object]]:
-        """Yield the entries of a mapping; settings that cannot be stored are left out, and named."""
-        for key, value in mapping.items():
-            tree = self._tree_or_nothing(value, f"{where}.{key}", droppable=isinstance(key, str))
-            if tree is not _NOTHING:
-                yield [self.tree(key, where), tree]
-
-    def _fields(self, record: DataclassInstance, where: str) -> JsonObject:
-        found = {}
-        for field in fields(record):
-            value, taken = vars(record).get(field.name, _NOTHING), self._n_taken
-            if value is _NOTHING or not field.metadata.get("stored", True):
-                continue
-            tree = self._known.get(id(value))
-            if tree is None:
-                place, droppable = f"{where}.{field.name}".lstrip("."), field.metadata.get("droppable", False)
-                tree = self._tree_or_nothing(value, place, droppable=droppable)
-                if isinstance(tree, dict) and taken == self._n_taken:
-                    tree = self._share(value, tree)
-            if tree is not _NOTHING:
-                found[field.name] = tree
-        return found
-
-    def _share(self, value: object, tree: object) -> object:
-        """Store a part without arrays once if it is long: all networks of a path have the same variables."""
-        text = json_text(tree, compact=True)
-        if len(text) <= SHARED_CHARACTERS:
-            return tree
-        number = self._numbers.setdefault(text, len(self.shared))
-        self.shared += [tree] if number == len(self.shared) else []
-        self._known[id(value)] = {"shared": number}
-        return self._known[id(value)]
-
-    def _tree_or_nothing(self, value: object, where: str, *, droppable: bool) -> object:
-        before = {name: len(parts) for name, parts in self.arrays.items()}
-        try:
-            return self.tree(value, where)
-        except NotStorableError:
-            if not droppable:
-                raise
-        for name, parts in self.arrays.items():
-            del parts[before.get(name, 0) :]
-        self.left_out.append(where)
-        return _NOTHING
+    def _entries(self, entries: Iterable[tuple[Any, object, bool]], where: str) -> Iterator[tuple[Any, object]]:
+        """Yield the keys of entries, and what stands for their values; those that may be dropped are, and are named."""
+        for key, value, droppable in entries:
+            place, n_before = f"{where}.{key}".lstrip("."), len(self._found)
+            try:
+                tree = self.add(value, place)
+            except NotStorableError:
+                if not droppable:
+                    raise
+                self._found = dict(islice(self._found.items(), n_before))
+                self._known.clear()
+                self.left_out.append(place)
+            else:
+                yield key, tree
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -268,14 +236,15 @@ def read_record(
             raise DamagedError(f"it is not a file of this kind, but {str(header['kind'])[:80]!r}")
         if header["version"] != version:
             raise DamagedError(_other_version(header["version"], version))
-        reading = _Reading(members, header["shared"], _record_classes(classes), max_bytes)
-        found = reading.value(header["content"])
+        reading = _Reading(members, _record_classes(classes), max_bytes)
+        for part in header["parts"]:
+            reading.add(part)
         reading.refuse_rest()
+        return reading.value(header["content"])
     except (DamagedError, OversizedError):
         raise
     except Exception as error:  # damaged bytes lead to errors of every kind
         raise DamagedError(str(error) or type(error).__name__) from error
-    return found
 
 
 def _text(header: AnyArray | None) -> bytes:
@@ -297,82 +266,80 @@ def _other_version(found: object, version: int) -> str:
 
 
 class _Reading:
-    """The values of a tree, with the arrays put back in the order in which they were taken out."""
+    """The values of the parts that were read so far.
 
-    def __init__(self, members: Arrays, shared: list[object], classes: dict[str, type], max_bytes: int) -> None:
+    A part takes from the room that is left what it names, so that a file cannot name a large part very often. Whoever
+    names a record does not look into it again: it counts as one, whatever it holds.
+    """
+
+    def __init__(self, members: Arrays, classes: dict[str, type], max_bytes: int) -> None:
         self._members, self._places = members, dict.fromkeys(members, 0)
         self._classes, self._room = classes, max_bytes
-        self._shared: list[Any] = []
-        for tree in shared:  # each may refer to those before it
-            self._shared.append(self.value(tree))
+        self._found: list[tuple[Any, int]] = []  # values, and what they count for
+        self._size = 0  # of what the part that is being read names
 
-    def value(self, tree: object) -> Any:  # Any: what the tree holds
-        if isinstance(tree, list):
-            return [self.value(item) for item in tree]
-        if not isinstance(tree, dict):
+    def add(self, part: JsonObject) -> None:
+        """Read the next part."""
+        ((kind, content),) = part.items()
+        self._size = BYTES_PER_ENTRY * (1 + len(content))
+        value = self._make(kind, content)
+        self._room -= self._size
+        if self._room < 0:
+            raise OversizedError("it has more records than there is room for")
+        self._found.append((value, BYTES_PER_RECORD if kind in self._classes else self._size))
+
+    def value(self, tree: object) -> Any:  # Any: what the part holds
+        """Return what a number, a text, null or the number of a part in brackets stands for."""
+        if isinstance(tree, dict):
+            raise DamagedError("it holds an object in place of a number or a text")
+        if not isinstance(tree, list):
             return tree
-        ((kind, content),) = tree.items()
+        (number,) = tree
+        if not is_whole(number) or not 0 <= number < len(self._found):
+            raise DamagedError("it refers to a part that is not there")
+        found, size = self._found[number]
+        self._size += size
+        return found
+
+    def _make(self, kind: str, content: Any) -> object:  # Any: what JSON can hold
         if kind == "float":
             return _FLOATS[content]
-        if kind == "tuple":
-            return tuple([self.value(item) for item in content])
-        if kind == "repeated":
-            self._spend(content[0], 8)
-            return (self.value(content[1]),) * content[0]
         if kind == "mapping":
             return {self.value(key): self.value(item) for key, item in content}
         if kind == "array":
-            return self._next(content[0], tuple(content[1:]))
-        if kind == "arrays":
-            return self._many(*content)
-        if kind == "sparse":
-            return self._sparse(*content)
-        return self._record(kind, content)
+            return self._array(*content)
+        if kind in self._classes:
+            self._size += BYTES_PER_RECORD
+            return make_record(self._classes[kind], {name: self.value(tree) for name, tree in content.items()})
+        if kind not in ("list", "tuple", "sparse"):
+            raise DamagedError(f"it holds an unknown class, {kind[:80]!r}")
+        values = [self.value(item) for item in content]
+        return values if kind == "list" else tuple(values) if kind == "tuple" else _sparse(*values)
 
-    def _next(self, name: str, shape: tuple[int, ...]) -> AnyArray:
+    def _array(self, name: str, *shape: int) -> AnyArray:
         if not all(is_whole(length) and length >= 0 for length in shape):
             raise DamagedError(f"an array has the shape {str(shape)[:80]}")
         start, size = self._places[name], math.prod(shape)
-        if size > len(self._members[name]) - start:
+        found = self._members[name][start : start + size]
+        if len(found) < size:
             raise DamagedError(f"it has fewer numbers of type {name} than its arrays")
         self._places[name] = start + size
-        return self._members[name][start : start + size].reshape(shape)
-
-    def _many(self, shapes: object, name: str) -> tuple[AnyArray, ...]:
-        lengths = self.value(shapes)
-        self._spend(len(lengths), 1 << 8)
-        return tuple([self._next(name, tuple(shape)) for shape in lengths.tolist()])
-
-    def _sparse(self, layout: str, shape: Sequence[int], *parts: object) -> sp.csr_array | sp.csc_array:
-        from scipy.sparse import csc_array, csr_array
-
-        matrix = {"csr": csr_array, "csc": csc_array}[layout](tuple(map(self.value, parts)), shape=tuple(shape))
-        matrix.check_format(full_check=True)
-        return matrix
-
-    def _record(self, name: str, content: Mapping[str, object]) -> object:
-        if name not in self._classes:
-            raise DamagedError(f"it holds an unknown class, {name[:80]!r}")
-        self._spend(1, BYTES_PER_RECORD)
-        return make_record(self._classes[name], {key: self._shared_or_value(tree) for key, tree in content.items()})
-
-    def _shared_or_value(self, tree: object) -> object:
-        if not isinstance(tree, dict) or tree.keys() != {"shared"}:
-            return self.value(tree)
-        if not is_whole(tree["shared"]) or not 0 <= tree["shared"] < len(self._shared):
-            raise DamagedError("it refers to a part that is not there")
-        return self._shared[tree["shared"]]
-
-    def _spend(self, number: int, each: int) -> None:
-        self._room -= number * each
-        if self._room < 0:
-            raise OversizedError("it has more records than there is room for")
+        self._size += BYTES_PER_ARRAY + found.nbytes
+        return found.reshape(shape)
 
     def refuse_rest(self) -> None:
         """Raise if part of the file was not read: a file must not hold anything else."""
         for name, array in self._members.items():
             if array.ndim != 1 or self._places[name] != len(array):
                 raise DamagedError(f"its member {name[:80]!r} holds more than its records")
+
+
+def _sparse(layout: str, n_rows: int, n_columns: int, *arrays: AnyArray) -> sp.csr_array | sp.csc_array:
+    from scipy.sparse import csc_array, csr_array
+
+    matrix = {"csr": csr_array, "csc": csc_array}[layout](arrays, shape=(n_rows, n_columns))
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 # --- what the annotations of a record say -----------------------------------------------------------------------------

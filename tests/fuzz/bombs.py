@@ -295,9 +295,10 @@ def longer_model(name, times, n_numbers=0):
 
     entries = dict(fuzz_load.ENTRIES[1])
     header = json.loads(np.load(io.BytesIO(entries["header.npy"])).tobytes())
-    record = header["content"]["Fit"]["selection"]["Selection"][name]
-    many = record["Path"]["solutions"] if name == "path" else record["Stability"]["edge_frequencies"]
-    many["tuple"] *= times // len(many["tuple"])
+    kind, field = {"path": ("Path", "solutions"), "stability": ("Stability", "edge_frequencies")}[name]
+    ((number,),) = [part[kind][field] for part in header["parts"] if kind in part]
+    many = header["parts"][number]["tuple"]
+    many *= times // len(many)
     for name in ("f8.npy", "i4.npy"):
         array = np.resize(np.load(io.BytesIO(entries[name])), n_numbers or 1000)
         entries[name] = written(lambda file, array=array: np.save(file, array))

@@ -23,7 +23,7 @@ from isinglass.json_text import json_text
 from isinglass.select.settings import Settings, identify
 from isinglass.storage import read_record, write_record
 
-KIND, TASK_KIND, VERSION = "isinglass checkpoint", "isinglass task", 3
+KIND, TASK_KIND, VERSION = "isinglass checkpoint", "isinglass task", 4
 RECORD = "checkpoint.json"
 MAX_RECORD_BYTES, MAX_TASK_BYTES = 1 << 24, 1 << 33
 
