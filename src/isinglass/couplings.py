@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arguments import as_numbers
 from isinglass.arrays import FloatArray
@@ -48,20 +48,20 @@ def read_couplings(
     """
     if (pair_parameters is None) == (pair_values is None):
         raise DataError("Exactly one of pair_values and pair_parameters must be given.")
-    if pair_parameters is None:
-        index, values = _sort_pairs(pairs, pair_values, variables.n_features)
-        if not variables.has_sign(index).all():
-            raise DataError("pair_parameters must be given where a node is nominal.")
-        return None, index, values
-    unsorted = check_pairs(pairs, variables.n_features, "pairs")
-    index, places = _sort_pairs(unsorted, np.arange(1.0, len(unsorted) + 1.0), variables.n_features)
-    order = places.astype(np.intp) - 1
-    blocks = _read_blocks(unsorted, pair_parameters, variables)
-    ordered = [blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k] for k in order.tolist()]
-    shifts, ordered = _center(index, ordered, variables)
-    flat = np.concatenate([*(block.ravel() for block in ordered), np.empty(0)])
-    kept = variables.block_values(index, flat) != 0.0
-    return shifts, index[kept], flat[np.repeat(kept, variables.block_sizes(index))]
+    given = check_pairs(pairs, variables.n_features, "pairs")
+    index = np.sort(given, axis=1)
+    order = _sorted_order(index, variables.n_features)
+    entries, shifts = _read_entries(given, pair_values, pair_parameters, variables), None
+    if variables.has_scores.all():
+        entries = entries[order]
+    else:
+        blocks = variables.split_blocks(given, entries)
+        ordered = [blocks[k].T if given[k, 0] > given[k, 1] else blocks[k] for k in order.tolist()]
+        shifts, ordered = _center(index[order], ordered, variables)
+        entries = np.concatenate([*(block.ravel() for block in ordered), np.empty(0)])
+    index = index[order]
+    kept = variables.block_values(index, entries) != 0.0
+    return shifts, index[kept], entries[np.repeat(kept, variables.block_sizes(index))]
 
 
 def _center(
@@ -74,53 +74,59 @@ def _center(
     shifts: list[FloatArray] = [np.zeros(size) for size in variables.sizes.tolist()]
     centered = []
     for nodes, block in zip(pairs.tolist(), blocks, strict=True):
-        given = block
+        largest = np.abs(block).max()
         for axis, node in enumerate(nodes):
-            other = nodes[1 - axis]
-            points = variables.scores[other]
-            mean = block.mean(axis=axis, keepdims=True)
-            is_centered = np.abs(mean).max() <= CENTERED_RTOL * np.abs(given).max()
-            if variables.scores[node] is not None or is_centered:
+            if variables.scores[node] is not None:
                 continue
-            block = block - mean
-            shifts[other] += mean.ravel() if points is None else float(mean.item()) * np.asarray(points)
+            mean = block.mean(axis=axis, keepdims=True)
+            if np.abs(mean).max() > CENTERED_RTOL * largest:
+                other = nodes[1 - axis]
+                points = variables.scores[other]
+                block = block - mean
+                shifts[other] += mean.ravel() if points is None else float(mean.item()) * np.asarray(points)
         centered.append(block)
     added = np.concatenate([shift[1:] - shift[0] for shift in shifts])
     return (added if added.any() else None), centered
 
 
-def _read_blocks(pairs: NDArray[np.int32], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
-    """Return one block per pair as given, from such a list or from all their entries one after the other."""
-    if len(blocks_or_entries) and np.ndim(blocks_or_entries[0]) == 0:
-        flat = check_vector(blocks_or_entries, "pair_parameters")
-        if len(flat) != variables.block_sizes(pairs).sum():
-            expected = int(variables.block_sizes(pairs).sum())
-            raise DataError(f"pair_parameters must have the entries of all blocks ({expected}); got {len(flat)}.")
-        return variables.split_blocks(pairs, flat)
-    blocks = [as_numbers("pair_parameters", block) for block in blocks_or_entries]
+def _read_entries(
+    pairs: NDArray[np.int32], pair_values: Unchecked, pair_parameters: Unchecked, variables: Variables
+) -> FloatArray:
+    """Return the entries of the blocks of all pairs, one after the other as given, from values, entries or blocks."""
+    if pair_parameters is None:
+        if not variables.has_sign(pairs).all():
+            raise DataError("pair_parameters must be given where a node is nominal.")
+        name, numbers, what = "pair_values", pair_values, "one value per pair"
+    else:
+        name, numbers, what = "pair_parameters", pair_parameters, "the entries of all blocks"
+        if len(numbers) and np.ndim(numbers[0]):
+            numbers = _flatten_blocks(pairs, numbers, variables)
+    entries, expected = check_vector(numbers, name), int(variables.block_sizes(pairs).sum())
+    if len(entries) != expected:
+        raise DataError(f"{name} must have {what} ({expected}); got {len(entries)}.")
+    return entries
+
+
+def _flatten_blocks(pairs: NDArray[np.int32], given: Unchecked, variables: Variables) -> FloatArray:
+    blocks = [as_numbers("pair_parameters", block) for block in given]
     if len(blocks) != len(pairs):
         raise DataError(f"pair_parameters must have one block per pair ({len(pairs)}); got {len(blocks)}.")
     for (s, t), block in zip(pairs.tolist(), blocks, strict=True):
         shape = variables.block_shape(s, t)
         if block.shape != shape:
             raise DataError(f"pair_parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
-    return blocks
+    return np.concatenate([block.ravel() for block in blocks])
 
 
-def _sort_pairs(pairs: ArrayLike, pair_values: ArrayLike, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
-    """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
-    values, index = check_vector(pair_values, "pair_values"), check_pairs(pairs, n_features, "pairs")
-    if len(index) != len(values):
-        raise DataError(f"pair_values must have one value per pair ({len(index)}); got {len(values)}.")
-    index, kept = np.sort(index, axis=1), values != 0.0
-    keys = pair_keys(index, n_features)
-    if not (np.diff(keys) > 0).all():
-        order = np.argsort(keys, kind="stable")
-        index, values, keys, kept = index[order], values[order], keys[order], kept[order]
-    wrong = np.flatnonzero((index[:, 0] == index[:, 1]) | (np.diff(keys, prepend=-1) == 0))
-    if len(wrong):
-        raise ArgumentError("pairs", "must join two different nodes, each pair once", index[wrong[0]].tolist())
-    return np.ascontiguousarray(index[kept]), values[kept]
+def _sorted_order(pairs: NDArray[np.int32], n_features: int) -> NDArray[np.intp]:
+    """Return the lexicographic order of pairs s < t, each of which may occur once."""
+    keys = pair_keys(pairs, n_features)
+    order = np.argsort(keys, kind="stable")
+    wrong = (pairs[:, 0] == pairs[:, 1])[order] | (np.diff(keys[order], prepend=-1) == 0)
+    if wrong.any():
+        one = pairs[order[np.argmax(wrong)]].tolist()
+        raise ArgumentError("pairs", "must join two different nodes, each pair once", one)
+    return order
 
 
 def read_coupling_matrix(
