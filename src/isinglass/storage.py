@@ -134,9 +134,9 @@ def write_record(
             f"The header of the file would have {len(text)} bytes, and at most {MAX_HEADER_BYTES} can be read back. "
             "Save fewer networks, or shorter names."
         )
-    encoded = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
+    members: dict[str, Any] = {HEADER: np.frombuffer(text.encode("ascii"), dtype=np.uint8), **parts.arrays}
     with replacing(target.resolve() if follow_links else target) as file:
-        np.savez_compressed(file, header=encoded, **parts.arrays)
+        np.savez_compressed(file, **members)
 
 
 def _json(value: object) -> str:
