@@ -163,7 +163,7 @@ WRONG = [
     ("solution.network.pair_parameters", np.ones(99), "parameters"),
     ("selection.path.solutions.2.network.pair_parameters", np.ones(99), "parameters"),
     ("selection.path.solutions.0.network.fields", lambda a: a[1:], "fields must be a vector"),
-    ("data.pair_counts", lambda parts: parts[:-1], "shares and counts"),
+    ("data.pair_counts", lambda parts: parts[:-1], "counts of a fit"),
     ("coding.columns.0.kind", "cardinal", "got 'cardinal'"),
     ("coding.columns.0.entries", lambda entries: dict.fromkeys(entries, 0), "2 to 256 categories"),
     ("coding.columns.0.scores", None, "one finite number for each"),

@@ -46,8 +46,6 @@ class Fit(FittedNetwork, Frozen):
         The network, with names, and its certificate.
     method : Method
         How it was estimated, and what chose its penalty.
-    tol : float
-        The tolerance that ``converged`` refers to.
     data : TableSummary
         Numbers of rows, shares of categories and counts behind the edges.
     coding : Coding
@@ -70,7 +68,6 @@ class Fit(FittedNetwork, Frozen):
 
     solution: Solution
     method: Method
-    tol: float
     data: TableSummary
     coding: Coding
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -83,26 +80,28 @@ class Fit(FittedNetwork, Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        network, data, missing, selection = self.network, self.data, self.missing, self.selection
+        network, data, refits, missing, selection = self.network, self.data, self.refits, self.missing, self.selection
         p, sizes = network.n_features, network.variables.sizes
         require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
-        of_columns, of_edges = [data.conditional_variances], [self.edge_q]
-        if self.refits is not None:
-            of_edges += [self.refits.edges, self.refits.edge_errors]
-            of_others = {self.refits.covariates.shape, self.refits.covariate_errors.shape}
-            require(of_others == {(len(network.covariate_pairs),)}, "A fit has a refit per coupling with a covariate.")
+        arrays = {("edge", network.n_edges): [self.edge_q], ("column", p): [data.conditional_variances]}
+        arrays["category", int(sizes.sum())] = [data.shares]
+        if refits is not None:
+            arrays["edge", network.n_edges] += [refits.edges, refits.edge_errors]
+            arrays["coupling with a covariate", len(network.covariate_pairs)] = [
+                refits.covariates,
+                refits.covariate_errors,
+            ]
         if missing is not None:
-            of_columns += [missing.column_shares, missing.column_information]
-            of_edges += [missing.edge_information, missing.edge_noise]
+            arrays["column", p] += [missing.column_shares, missing.column_information]
+            arrays["edge", network.n_edges] += [missing.edge_information, missing.edge_noise]
             shown = 0 if missing.pattern_counts is None else len(missing.pattern_counts)
             patterns = missing.patterns is None or missing.patterns.shape == (shown, p)
             require(patterns, "A pattern of missing cells has one entry per column.")
-        for name, length, arrays in (("column", p, of_columns), ("edge", network.n_edges, of_edges)):
-            one_each = all(array is None or array.shape == (length,) for array in arrays)
-            require(one_each, f"Errors, shares and q-values of a fit have one entry per {name} ({length}).")
+        for (name, length), each in arrays.items():
+            one_each = all(array is None or array.shape == (length,) for array in each)
+            require(one_each, f"Estimates, shares and q-values of a fit have one entry per {name} ({length}).")
         counted = [counts.shape for counts in data.pair_counts] == [*map(tuple, sizes[network.edge_index].tolist())]
-        same = counted and data.shares.shape == (sizes.sum(),)
-        require(same, "The shares and counts of a fit are those of the columns and edges of its network.")
+        require(counted, "The counts of a fit are those of the categories at the edges of its network.")
         same = selection.path is None or all(solution.network.n_features == p for solution in selection.path)
         require(same, "All networks along the path of a fit have the same columns.")
         frequencies = () if selection.stability is None else selection.stability.edge_frequencies
@@ -119,7 +118,6 @@ class Fit(FittedNetwork, Frozen):
         return cls(
             solution=solution,
             method=method,
-            tol=method.tolerance,
             data=data,
             coding=table.coding,
             reading={} if table.is_whole else table.file_options,
@@ -260,10 +258,8 @@ class Fit(FittedNetwork, Frozen):
             )
         if left_out:
             facts["Left out"] = left_out
-        state = "converged" if solution.converged else "NOT converged"
-        facts["Certificate"] = (
-            f"{state} to a relative tolerance of {self.tol:g}: {gap}KKT residual {solution.kkt_residual:.1e}"
-        )
+        state = ("converged" if solution.converged else "NOT converged") + " to a relative tolerance of"
+        facts["Certificate"] = f"{state} {self.method.tolerance:g}: {gap}KKT residual {solution.kkt_residual:.1e}"
         return facts
 
     def _repr_html_(self) -> str:

@@ -429,16 +429,9 @@ class Network(Frozen):
         """
         return conditionals.log_conditionals(self, self._codes(X))
 
-    def cell_scores(self, X: TableLike, possible: Mask | None = None) -> FloatArray:
-        """Return log P(x_s | the rest of the row) of every cell, shape (n_features, n_samples).
-
-        ``possible``, of columns with categories: which of them have a probability at all, in the variables' layout.
-        """
-        return conditionals.log_scores(self, self._codes(X), possible)
-
     def log_pseudolikelihood(self, X: TableLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
-        return np.asarray(self.cell_scores(X).sum(axis=0))
+        return np.asarray(conditionals.log_scores(self, self._codes(X)).sum(axis=0))
 
     def energy(self, X: TableLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""

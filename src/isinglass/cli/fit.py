@@ -96,7 +96,7 @@ def fit(
 def _describe(found: Fit) -> JsonObject:
     network = found.network
     return {
-        "tol": found.tol,
+        "tol": found.method.tolerance,
         "missing": missing_facts(found.missing, network.names),
         "network": describe_solution(found.solution),
         "nodes": records(_nodes(network.without_covariates())),

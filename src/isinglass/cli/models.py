@@ -76,7 +76,7 @@ class Loaded:
             "Method": METHODS[fit.method.estimator],
             "Penalty": fit.facts()["Penalty"],
             **({"Rule": fit.method.rule} if fit.method.estimator == "nodewise" else {}),
-            "Tolerance": f"{fit.tol:g}",
+            "Tolerance": f"{fit.method.tolerance:g}",
             **(describe_coding(fit.coding) or {"Values": "0 and 1"}),
         }
 

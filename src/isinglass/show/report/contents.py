@@ -294,7 +294,7 @@ def list_certificates(subject: Subject, whole: Subject) -> JsonObject:
     nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
     kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
     if fit is not None:
-        kind, tol = fit.method.estimator, fit.tol
+        kind, tol = fit.method.estimator, fit.method.tolerance
         rule = fit.method.rule if kind == "nodewise" else None
     tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
     if fit is not None:
