@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 Record = typing.TypeVar("Record")
+Key = typing.TypeVar("Key")
 HEADER = "header"
 MAX_MEMBERS = 100
 MAX_HEADER_BYTES = 1 << 24
@@ -203,7 +204,7 @@ class _Parts:
             return {"sparse": [layout, *map(int, shape), *(self.add(array, where) for array in arrays)]}, None
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
-    def _entries(self, entries: Iterable[tuple[Any, object, bool]], where: str) -> Iterator[tuple[Any, object]]:
+    def _entries(self, entries: Iterable[tuple[Key, object, bool]], where: str) -> Iterator[tuple[Key, object]]:
         """Yield the keys of entries, and what stands for their values; those that may be dropped are, and are named."""
         for key, value, droppable in entries:
             place, n_before = f"{where}.{key}".lstrip("."), len(self._found)
