@@ -12,7 +12,6 @@ from commands import invoke, run, write_csv
 
 from isinglass import compare_groups, load, read_table
 from isinglass._core import path_bytes
-from isinglass.cli.reading import Reading, spell_reading
 
 HEADER = ["a1", "a2", "a3", "party", "vote"]
 
@@ -268,7 +267,6 @@ def test_encode_of_a_column_leaves_the_others_to_encode_of_all(others, tmp_path)
     run("fit", table, *words, "--encode", others, "-o", tmp_path / "net")
     variables = load(tmp_path / "net" / "model.npz").network.variables
     assert variables.categories == (("bad", "fair", "good"), ("no", "yes"))
-    assert spell_reading(Reading(encode=({"a": {"x": 1}}, "auto")).said) == ["--encode", "a=x=1", "--encode", "auto"]
 
 
 def test_the_table_of_a_model_without_its_weights_is_told_how_to_do_without(tmp_path):

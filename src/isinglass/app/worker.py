@@ -21,7 +21,7 @@ from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before t
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, Page
 from isinglass.cli.exits import as_failure
-from isinglass.cli.grammar import NUMBER
+from isinglass.cli.grammar import spell_number
 from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.table_info import ColumnInfo
@@ -113,7 +113,7 @@ def _values(values: Sequence[object]) -> JsonObject:
     """Return the first values and the last as texts, and how many there are."""
     known = [value for value in values if value is not None]
     shown = known if len(known) <= SHOWN_VALUES else [*known[: SHOWN_VALUES - 1], known[-1]]
-    texts = [NUMBER.spell(value) if isinstance(value, float) else str(value) for value in shown]
+    texts = [spell_number(value) if isinstance(value, float) else str(value) for value in shown]
     return {"values": texts, "n_values": len(known)}
 
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from isinglass.cli.console import Console
 from isinglass.cli.exits import Failure, discard_output
-from isinglass.cli.grammar import spell_option
-from isinglass.cli.option_table import ADVANCED, GENERAL, OPTIONS, Option
+from isinglass.cli.grammar import name_of
+from isinglass.cli.option_table import ADVANCED, GENERAL, OPTIONS
 
 Function = Callable[..., None]
 
@@ -32,7 +31,12 @@ class Bundle:
 
 
 class Command(click.Command):
-    """A command whose help lists the options under their headings."""
+    """A command that keeps the words of its options, and whose help lists these under their headings."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the values of options as the user wrote them, by name."""
+        ctx.meta["written"] = self.make_parser(ctx).parse_args([*args])[0]
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in order of appearance, the general options last."""
@@ -100,13 +104,13 @@ def command_line() -> list[str]:
     words: list[str] = []
     names: list[str] = []
     for parameter in ctx.command.params:
-        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
-        if name in NOT_REPRODUCED or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        if isinstance(parameter, Option):
-            for item in (value or ()) if parameter.multiple else [value]:
-                words += spell_option(parameter, item)
-        else:
-            file = str(value).removesuffix("/model.npz")  # the folder stands for its model
+        name = str(parameter.name)
+        if isinstance(parameter, click.Option):
+            if name in ctx.meta["written"].keys() - NOT_REPRODUCED:
+                written = ctx.meta["written"][name]
+                for word in written if parameter.multiple else [written]:
+                    words += [name_of(parameter, word)] if parameter.is_flag else [name_of(parameter), word]
+        elif ctx.params[name] is not None:
+            file = str(ctx.params[name]).removesuffix("/model.npz")  # the folder stands for its model
             names.append(f"./{file}" if file.startswith("-") and file != "-" else file)  # no option
     return ["isinglass", str(ctx.command.name), *names, *words]

@@ -185,8 +185,6 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
         return [(name, str(code) if key is None else {key: str(code)}) for key, codes in by_column for code in codes]
     if name == "scores":
         return [("normal_scores", list(value))]
-    if is_by_column(value):
-        return [(name, each if key is None else {key: each}) for key, each in value.items()]
     return [("groups", value[0])] if name == "labels" else [(name, value)] if value != [] else []
 
 
