@@ -374,11 +374,13 @@ def test_a_long_value_is_cut_on_the_page_alone(visit, tmp_path):
 
 def test_a_constant_column_is_not_one_of_two_values(visit, tmp_path):
     page = visit()
-    give(page, write_csv(tmp_path / "one.csv", ["ann", "bob", "cyd"], [[k % 2, k % 3 % 2, "x"] for k in range(60)]))
-    row = page.locator("#rows tr").nth(2).inner_text()
-    assert "one value" in row
-    assert "the same in all rows" in row
-    assert "(two values: 2, one value: 1)" in page.inner_text("#chosen")
+    rows = [[k % 2, k % 3 % 2, "x", 1] for k in range(60)]
+    give(page, write_csv(tmp_path / "one.csv", ["ann", "bob", "cyd", "dan"], rows))
+    for place in (2, 3):
+        row = page.locator("#rows tr").nth(place).inner_text()
+        assert "one value" in row
+        assert "the same in all rows" in row
+    assert "(two values: 2, one value: 2)" in page.inner_text("#chosen")
 
 
 def test_an_alert_is_said_once(visit, votes):

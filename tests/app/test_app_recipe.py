@@ -271,27 +271,33 @@ def test_the_page_offers_the_figures_that_commands_draw():
     assert all(figure["title"] for figure in FIGURES.values())
 
 
-def test_messages_name_controls_of_the_page_and_else_parameters_of_python(tmp_path, monkeypatch):
+def test_messages_name_controls_of_the_page_and_else_options_of_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     trait = rng.normal(size=(300, 1)) * [1, 1, 1, 1, -1] + rng.normal(size=(300, 5))
     frame = pd.DataFrame(np.clip(np.round(1.5 * trait) + 4, 1, 7).astype(int), columns=list("abcde"))
     frame.to_csv("items.csv", index=False)
     said = warnings_of("look", "items.csv", "--ordinal", "a:e")
-    assert "reverse=" in said
-    assert "--reverse" not in said
+    assert "--reverse e on the command line" in said
     frame.mask(frame == 7).to_csv("items.csv", index=False)
     with pytest.raises(Exception, match="“Missing cells: impute them”"):
         run_command(["fit", "items.csv", "--ordinal", "a:e"])
     frame.assign(f=frame["a"], weight=0.5).to_csv("items.csv", index=False)
     said = warnings_of("look", "items.csv")
     assert "untick f" in said
-    assert "--" not in said
+    assert "--" not in said.replace("--reverse e", "")
     items = frame.assign(a=np.resize([1, 2, 3, 4, 5, 99], 300))
     items.to_csv("items.csv", index=False)
     assert "pass “Codes for missing answers: 99”." in warnings_of("look", "items.csv")
     items.assign(f=np.arange(300) % 120).to_csv("items.csv", index=False)
     assert "pass “99 is missing in a”." in warnings_of("look", "items.csv")
+
+
+def test_groups_are_called_by_their_control(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "one.csv", ["a", "b", "g"], [[k % 2, k % 3 % 2, "x"] for k in range(20)])
+    with pytest.raises(Exception, match="“Groups to compare” must name at least two groups"):
+        run_command(["compare", "one.csv", "--groups", "g"])
 
 
 def test_the_words_of_controls_are_written_once():

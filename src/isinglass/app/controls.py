@@ -27,7 +27,7 @@ OPTIONS = {
 
 def name_control(mention: Setting) -> str | None:
     """Return how a message mentions a control of the page; None for what the page has no control for."""
-    name, value = mention.name, mention.value
+    value, name = mention.value, "groups" if mention.name == "labels" else mention.name
     if name == "na_values" and mention.has_value:
         texts = {key: join_words(codes) for key, codes in value.items()}
         return join_words(

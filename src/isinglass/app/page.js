@@ -24,7 +24,7 @@ function show() {
   for (const id of ["network", "more"]) byId(id).hidden = !results.fit;
   for (const link of document.querySelectorAll("nav a")) link.hidden = byId(link.hash.slice(1)).hidden;
   if (table) {
-    redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${table.n_rows} rows, ${table.columns.length} columns`));
+    redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${count(table.n_rows, "row")}, ${count(table.columns.length, "column")}`));
     redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
     if (!typing) redraw("settings", [table, choices, state.row_names], showSettings);
     redraw("fit", [table, choices, isBeingRead(), isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);

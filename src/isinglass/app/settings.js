@@ -43,8 +43,8 @@ function showFit() {
   const nodes = used.filter((place) => !choices.covariates.includes(place)).map((place) => table.columns[place]);
   const counts = Object.entries(state.options.kinds).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind && !isConstant(column)).length]);
   counts.push([ONE_VALUE, nodes.filter(isConstant).length]);
-  const kinds = counts.filter(([, count]) => count).map(([text, count]) => `${text}: ${count}`).join(", ");
-  const rows = choices.missing === "drop" && used.some((place) => table.columns[place].missing) ? `those of ${table.n_rows} rows that have no missing cell` : `${table.n_rows} rows`;
+  const kinds = counts.filter(([, number]) => number).map(([text, number]) => `${text}: ${number}`).join(", ");
+  const rows = choices.missing === "drop" && used.some((place) => table.columns[place].missing) ? `those of ${count(table.n_rows, "row")} that have no missing cell` : count(table.n_rows, "row");
   const adjusted = covariates.length ? `, adjusted for ${covariates.join(", ")}` : "";
   byId("chosen").textContent = nodes.length < 2 ? "A network needs at least two columns. Tick them under Columns." : `A network of ${nodes.length} columns (${kinds}), from ${rows}${adjusted}. The penalty is chosen from the data.${isFitted() ? " It is fitted." : ""}`;
   byId("run-fit").disabled = nodes.length < 2 || isBeingRead() || isRunning("fit") || isFitted();

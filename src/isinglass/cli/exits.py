@@ -117,9 +117,9 @@ def spell(message: BaseException | str) -> str:
 
 
 def _option_of(name: str) -> click.Option | None:
-    """Return the option of the running command that sets a parameter, if there is one; a page has no options."""
+    """Return the option of the running command that sets a parameter, if there is one."""
     ctx = click.get_current_context(silent=True)
-    found = () if ctx is None or ctx.obj is not None else ctx.command.params
+    found = () if ctx is None else ctx.command.params
     return next((option for option in found if isinstance(option, click.Option) and option.name == name), None)
 
 
@@ -143,7 +143,8 @@ def _as_option(mention: Setting, got: str | None) -> str:
         return " or ".join(f"--{name}" for name in [name for name in given if repr(ctx.params[name]) == got] or given)
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
-    return shlex.join(spell_option(option, mention.value)) if mention.has_value else name_of(option)
+    words = spell_option(option, mention.value) if mention.has_value else [name_of(option)]
+    return shlex.join(words) + (" on the command line" if page is not None else "")
 
 
 def report_signal(number: int) -> int:

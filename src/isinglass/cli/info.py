@@ -1,4 +1,4 @@
-"""isinglass info: what a table holds, what fitting it will cost, and which options a fit needs."""
+"""isinglass info: what a table holds, and which options a fit needs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, format_seconds
+from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
 from isinglass.cli.grammar import is_by_column
 from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading, kinds_by_key, spell_reading
-from isinglass.cli.table_info import SHOWN, ColumnInfo, Cost, TableInfo, describe_columns
+from isinglass.cli.table_info import SHOWN, ColumnInfo, describe_columns, describe_contents
 from isinglass.errors import DataError, MeaningWarning, plural
 from isinglass.json_text import JsonObject
 
@@ -29,23 +29,22 @@ MOST_LINES, MOST_LETTERS = 60, 24  # of the table of columns, and of the values 
 
 
 @command("info", TABLE, bundles=[READING], general="strict as_json")
-def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
+def info(console: Console, table: str, reading: Reading) -> None:
     """Check TABLE before fitting.
 
     Lists the columns with their kinds, values, missing cells and anything doubtful. Then prints the size of the table,
-    columns that are constant, the smallest penalty without edges, and the memory and time that a fit will take. The
-    kind of a column that is not 0 and 1 is guessed unless you state it, and the options that `fit` needs are shown.
+    columns that are constant, the smallest penalty without edges, and the memory that a fit will take. The kind of a
+    column that is not 0 and 1 is guessed unless you state it, and the options that `fit` needs are shown.
     TABLE may be - for stdin. With --strict, everything is printed, and the exit code is 3 if anything is doubtful.
     """
     data, columns = look(console, table, reading)
-    with console.progress("Trial fits"):
-        found = TableInfo.of(data, columns, n_jobs)
+    found = describe_contents(data, columns)
     needed = options_needed(columns, reading, data.n_missing)
     if console.as_json:
-        console.write_json({**found.as_json(), "options": needed})
+        console.write_json({**found, "options": needed})
     else:
         facts = {
-            **facts_in_words(found, reading.describe_file(data)),
+            **facts_in_words(data, found, reading.describe_file(data)),
             **needs_in_words(columns, needed, console.doubts),
         }
         console.write("".join(f"{line}\n" for line in (*table_lines(columns), "", *wrap_facts(facts))))
@@ -77,7 +76,7 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
     keys = [column.key for column in columns]
     weights = weights_place(columns, reading)
     guessed = {j: column for j, column in enumerate(columns) if not column.stated and j != weights}
-    kinds = {j: None if len(set(column.values) - {None}) < 2 else column.kind for j, column in guessed.items()}
+    kinds = {j: None if column.is_constant else column.kind for j, column in guessed.items()}
     if weights is not None:
         kinds |= {j: None for j, column in guessed.items() if WEIGHTS in column.notes}
     said: JsonObject = {
@@ -161,56 +160,41 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
-    """Return what a table holds; ``file`` is what was found out about its file."""
-    data, (n_rows, p), largest = found.data, found.data.shape, found.alpha_max
-    return {
-        "Rows": f"{n_rows}, {found.n_distinct_rows} distinct",
-        "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
-        "Kinds": data.variables.describe_kinds(),
-        **_missing(found),
-        **({} if data.sample_weight is None else {"Weights": describe_weights(data)}),
-        **({"File": ", ".join(file)} if file else {}),
-        "Constant": _list(found.constant_columns),
-        **({} if largest is None else {"alpha_max": f"{largest:.6g}, the smallest penalty without edges"}),
-        **_cost(
-            found.estimate, n_rows, "default fit" if found.data.holes is None else "default fit without standard errors"
-        ),
-    }
-
-
-def _missing(found: TableInfo) -> dict[str, str]:
-    """Say how many cells are missing, and in which columns together."""
-    n_cells, missing = found.data.n_missing, found.missing
-    if missing is None:
-        dropped = f" in {plural(found.data.n_dropped, 'row')}, which are left out" if found.data.n_dropped else ""
-        return {"Missing": plural(n_cells, "cell") + dropped}
-    patterns = [
-        f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
-        for pattern in missing["missing_patterns"]
-    ]
-    return {
-        "Missing": f"{plural(n_cells, 'cell')} ({n_cells / found.data.codes.size:.1%}) in "
-        f"{plural(missing['n_rows_with_holes'], 'row')}, {missing['n_rows_without_answer']} of them without any answer",
-        "  patterns": _list(patterns, missing["n_missing_patterns"]),
-    }
-
-
-def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:
-    """Say what memory and time a fit will take; ``fit``: what it is called."""
+def facts_in_words(data: Table, found: JsonObject, file: Sequence[str]) -> dict[str, str]:
+    """Return what a table holds, in words; ``file`` is what was found out about its file."""
     from rich.filesize import decimal
 
-    facts = {}
-    if estimate.bytes is not None and estimate.bytes_dense is not None:
-        few, all_pairs = decimal(estimate.bytes), decimal(estimate.bytes_dense)
-        facts["Memory"] = f"about {few} with few edges, {all_pairs} with all pairs (estimated)"
-    if not estimate.n_tried:
-        return facts | {"Time": "nothing to fit"}
-    seconds = format_seconds(estimate.seconds)
-    if not estimate.finished:
-        return facts | {"Time": f"more than {seconds} for the {fit} (a fit to {estimate.n_tried} rows took longer)"}
-    how = f" (estimated from a fit to {estimate.n_tried} rows)" if estimate.n_tried < n_rows else ""
-    return facts | {"Time": f"about {seconds} for the {fit}{how}"}
+    (n_rows, p), largest = data.shape, found["alpha_max"]
+    few, dense = found["estimate"].values()
+    memory = f"about {decimal(few)} with few edges, {decimal(dense)} with all pairs (estimated)" if few else ""
+    facts = {
+        "Rows": f"{n_rows}, {found['n_distinct_rows']} distinct",
+        "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
+        "Kinds": data.variables.describe_kinds(),
+        **_missing(data, found),
+        "Weights": "" if data.sample_weight is None else describe_weights(data),
+        "File": ", ".join(file),
+        "Constant": _list(found["constant_columns"]),
+        "alpha_max": "" if largest is None else f"{largest:.6g}, the smallest penalty without edges",
+        "Memory": memory,
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _missing(data: Table, found: JsonObject) -> dict[str, str]:
+    """Say how many cells are missing, and in which columns together."""
+    if "missing_patterns" not in found:
+        dropped = f" in {plural(data.n_dropped, 'row')}, which are left out" if data.n_dropped else ""
+        return {"Missing": plural(data.n_missing, "cell") + dropped}
+    patterns = [
+        f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
+        for pattern in found["missing_patterns"]
+    ]
+    return {
+        "Missing": f"{plural(data.n_missing, 'cell')} ({data.n_missing / data.codes.size:.1%}) in "
+        f"{plural(found['n_rows_with_holes'], 'row')}, {found['n_rows_without_answer']} of them without any answer",
+        "  patterns": _list(patterns, found["n_missing_patterns"]),
+    }
 
 
 def needs_in_words(columns: Sequence[ColumnInfo], needed: str, doubts: Sequence[MeaningWarning]) -> dict[str, str]:

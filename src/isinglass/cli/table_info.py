@@ -1,10 +1,7 @@
-"""What `isinglass info` finds out about a table, as records that its text, its advice and its JSON are made of."""
+"""What `isinglass info` and the app find out about a table."""
 
 from __future__ import annotations
 
-import math
-import time
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
     from isinglass.data.meaning.values import Value
 
 SHOWN = 10  # names listed before the rest is counted
-TRIAL = 2.0  # seconds of trial fits after which no further one begins
-TRIAL_ROWS = 250  # of the first trial fit
 
 
 @dataclass(frozen=True)
@@ -36,63 +31,32 @@ class ColumnInfo:
     missing: float  # share of its cells
     notes: Sequence[str]  # what is doubtful
     key: str | int  # what options call it: its name, or its number from 0
+    is_constant: bool = False  # whether all answers are the same
     range: tuple[float, float] | None = None  # the smallest and the largest number of a continuous column
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What the default fit will take."""
+def describe_contents(data: Table, columns: Sequence[ColumnInfo]) -> JsonObject:
+    """Return what a table holds, as --json prints it; nothing about missing cells if there are none."""
+    import numpy as np
 
-    bytes: int | None  # with few edges; None where some pairs have several parameters
-    bytes_dense: int | None  # with all pairs
-    seconds: float  # extrapolated from trial fits to some of the rows
-    n_tried: int  # rows of the last trial; 0: there is nothing to fit
-    finished: bool  # False: the last trial was stopped, and the fit takes longer
+    from isinglass._core import path_bytes
+    from isinglass.solve.path import alpha_max
 
-
-@dataclass(frozen=True, eq=False)
-class TableInfo:
-    """What a table holds, and what fitting it will cost."""
-
-    data: Table
-    columns: Sequence[ColumnInfo]  # of the file
-    missing: JsonObject | None  # None: no cell is missing
-    n_distinct_rows: int
-    constant_columns: list[str]
-    alpha_max: float | None  # None where cells are missing: it depends on how they are imputed
-    estimate: Cost
-
-    @classmethod
-    def of(cls, data: Table, columns: Sequence[ColumnInfo], n_jobs: int) -> TableInfo:
-        """Examine a table and try to fit it."""
-        import numpy as np
-
-        from isinglass.data import category_counts
-        from isinglass.solve.path import alpha_max
-
-        holes, counts = data.holes, data.variables.split(category_counts(data))
-        answers = np.packbits(data.codes, axis=1) if data.variables.is_binary else data.codes
-        answers = answers if holes is None else np.hstack([answers, np.packbits(holes, axis=1)])
-        n_distinct = len(np.unique(answers, axis=0))
-        constant = [name for name, count in zip(data.names, counts, strict=True) if np.count_nonzero(count) < 2]
-        largest = alpha_max(data) if holes is None else None
-        few, dense = _memory(data, n_distinct)
-        varies = len(constant) < data.shape[1] and largest != 0
-        seconds, n_tried, finished = _try_fits(data, n_jobs) if varies else (0.0, 0, True)
-        return cls(
-            data=data,
-            columns=columns,
-            missing=_find_holes(data),
-            n_distinct_rows=n_distinct,
-            constant_columns=constant,
-            alpha_max=largest,
-            estimate=Cost(few, dense, seconds, n_tried, finished),
-        )
-
-    def as_json(self) -> JsonObject:
-        """Return it as --json prints it: the fields of the table and of missing cells are beside the others."""
-        found = {name: value for name, value in vars(self).items() if name not in ("data", "missing")}
-        return {**describe_table(self.data), **(self.missing or {}), **found}
+    holes, p = data.holes, data.shape[1]
+    answers = np.packbits(data.codes, axis=1) if data.variables.is_binary else data.codes
+    answers = answers if holes is None else np.hstack([answers, np.packbits(holes, axis=1)])
+    n_distinct = len(np.unique(answers, axis=0))
+    sizes = {"bytes": 0, "bytes_dense": p * (p - 1) // 2}  # memory of a fit with few edges, and with all pairs
+    is_known = data.variables.has_scores.all()  # each pair has one parameter
+    return {
+        **describe_table(data),
+        **_find_holes(data),
+        "columns": columns,
+        "n_distinct_rows": n_distinct,
+        "constant_columns": [column.name for column in columns if column.is_constant],
+        "alpha_max": alpha_max(data) if holes is None else None,  # it depends on how cells are imputed
+        "estimate": {name: path_bytes(n_distinct, p, n) if is_known else None for name, n in sizes.items()},
+    }
 
 
 def describe_columns(data: Table, doubts: Sequence[MeaningWarning], gone: Mask | None) -> list[ColumnInfo]:
@@ -100,7 +64,9 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning], gone: Mask |
 
     ``doubts`` are the warnings about them, and ``gone`` the missing cells, also of rows that were left out.
     """
-    variables = data.variables
+    from isinglass.data import category_counts
+
+    variables, counts = data.variables, data.variables.split(category_counts(data))
     kept: Sequence[Hashable] = data.names if variables.named else data.column_labels or range(data.shape[1])
     places, order = {label: place for place, label in enumerate(kept)}, list(kept)
     for label, guess in data.guesses.items():  # in the order of their places
@@ -114,7 +80,9 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning], gone: Mask |
             noted.setdefault(label, []).append(warning.note)
     found = []
     for label, name, key in zip(order, names, keys, strict=True):
-        known = _kept(data, places[label], gone) if label in places else _left_out(data, label)
+        is_kept = label in places
+        known = _kept(data, places[label], gone) if is_kept else _left_out(data, label)
+        known["is_constant"] = is_kept and bool((counts[places[label]] > 0).sum() < 2)
         notes = list(dict.fromkeys([*known.pop("notes"), *noted[label]]))
         found.append(ColumnInfo(name=name, key=key, stated=label not in data.guesses, notes=notes, **known))
     return found
@@ -154,7 +122,7 @@ def _left_out(data: Table, label: Hashable) -> JsonObject:
     return {"kind": None, "values": values[:SHOWN], "missing": share, "notes": [guess.note]}
 
 
-def _find_holes(data: Table) -> JsonObject | None:
+def _find_holes(data: Table) -> JsonObject:
     """Return the shares of missing cells by column, the largest first, and the columns that are missing together."""
     import numpy as np
 
@@ -162,7 +130,7 @@ def _find_holes(data: Table) -> JsonObject | None:
 
     gone, names = data.gone, data.names
     if gone is None:
-        return None
+        return {}
     found = Missing.count(gone)
     shares, each = found["column_shares"], zip(found["patterns"], found["pattern_counts"].tolist(), strict=True)
     return {
@@ -176,40 +144,3 @@ def _find_holes(data: Table) -> JsonObject | None:
         "n_rows_with_holes": found["n_holed"],
         "n_rows_without_answer": int(gone.all(axis=1).sum()),
     }
-
-
-def _memory(data: Table, n_distinct: int) -> list[int | None]:
-    """Return the bytes that a fit takes with few edges and with all pairs, where each pair has one parameter."""
-    from isinglass._core import path_bytes
-
-    p, is_known = data.shape[1], data.variables.has_scores.all()
-    return [path_bytes(n_distinct, p, n_pairs) if is_known else None for n_pairs in (0, p * (p - 1) // 2)]
-
-
-def _try_fits(data: Table, n_jobs: int) -> tuple[float, int, bool]:
-    """Return the seconds that the default fit takes, the rows of the last trial fit, and whether this was finished.
-
-    Every trial has twice the rows of the one before, until all are fitted or the time is up. A power law through the
-    last two gives the time for all rows; the time of a trial that was stopped is a lower bound.
-    """
-    import numpy as np
-
-    from isinglass.select import Method, Run
-
-    # Those of imputed tables can take most of the time, and no limit stops them.
-    method, run = Method(standard_errors=data.holes is None), Run(n_jobs=n_jobs, max_time=TRIAL)
-    n_rows, size, start = len(data), min(len(data), TRIAL_ROWS), time.perf_counter()
-    before, power = 0.0, 1.0
-    while True:
-        rows = data[np.linspace(0, n_rows - 1, size).astype(np.intp)] if size < n_rows else data
-        begin = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            finished = not method.fit(rows, run=run).selection.left_out
-        now = time.perf_counter()
-        seconds = now - begin
-        if before:
-            power = min(max(math.log2(seconds / before), 0.5), 1.5)
-        if not finished or size == n_rows or now - start > TRIAL:
-            return seconds * (n_rows / size) ** power if finished else seconds, size, finished
-        before, size = seconds, min(2 * size, n_rows)
