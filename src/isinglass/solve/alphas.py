@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import is_real
 from isinglass.errors import ArgumentError, DataError, setting
 
 MOST = 100_000
@@ -38,7 +39,7 @@ def _geometric(alpha_max: float, count: int, ratio: float, at_zero: float) -> ND
         raise ArgumentError("alphas", "must be a count of at least 1", count, _REMEDY)
     if count > MOST:
         raise ArgumentError("alphas", f"must be a count of at most {MOST}", count, _REMEDY)
-    if not 0 < ratio < 1:
+    if not is_real(ratio) or not 0 < ratio < 1:
         raise ArgumentError("alpha_min_ratio", "must be between 0 and 1, both excluded", ratio)
     if alpha_max == 0:
         return np.array([at_zero])
