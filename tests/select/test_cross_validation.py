@@ -242,3 +242,8 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
 def test_bad_options(options, message):
     with pytest.raises(DataError, match=message):
         cross_validate(TINY, paths=COUNTED, **({"n_folds": 3} | options))
+
+
+def test_folds_of_groups_are_counted_in_groups():
+    with pytest.raises(DataError, match=r"n_folds must be at most the number of groups \(2\); got 3"):
+        cross_validate(np.eye(8), groups=[0, 1] * 4, n_folds=3)

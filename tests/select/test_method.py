@@ -95,6 +95,9 @@ def test_a_fit_remembers_its_method_in_a_file(method, tmp_path):
         ({"estimator": "bayes"}, 'estimator must be one of "joint", "nodewise"'),
         ({"rule": "xor"}, 'rule must be one of "and", "or", "mean"'),
         ({"selector": "ebic"}, "selector must be an instance of TwoStage, EBIC"),
+        ({"tol": "a"}, "tol must be a positive number"),
+        ({"max_iter": 0.5}, "max_iter must be an integer of at least 1"),
+        ({"standard_errors": "no"}, "standard_errors must be True or False"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
@@ -108,6 +111,15 @@ def test_bad_selectors_are_named_before_a_fit():
             selector(gamma=-1)
     with pytest.raises(DataError, match="alphas must be an integer of at least 1; got -3"):
         PerNode(alphas=-3)
+    for selector in (EBIC, TwoStage, CrossValidation, StARS):
+        for alphas in (0, True, "30", None, [], [0.1, 0.1], float("nan")):
+            with pytest.raises(DataError, match="alphas must be"):
+                selector(alphas=alphas)
+    for selector in (EBIC, CrossValidation, StARS):
+        with pytest.raises(DataError, match="alpha_min_ratio must be between 0 and 1"):
+            selector(alpha_min_ratio="a")
+    with pytest.raises(DataError, match="splits must be pairs of row numbers or a splitter; got 'abc'"):
+        CrossValidation(splits="abc")
 
 
 def test_standard_errors_and_tests_obey_the_number_of_threads(monkeypatch):

@@ -97,9 +97,11 @@ class CrossValidation(Selector):
             check_count("n_repeats", self.n_repeats, most=MOST_TASKS)
         elif self.n_repeats != 1:
             raise ArgumentError("n_repeats", "must be 1 where the folds are given", self.n_repeats)
+        elif isinstance(self.splits, str):
+            raise ArgumentError("splits", "must be pairs of row numbers or a splitter", self.splits)
         elif not hasattr(self.splits, "split") and hasattr(self.splits, "__iter__"):
             object.__setattr__(self, "splits", tuple(self.splits))  # which may be a generator
-        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+        object.__setattr__(self, "alphas", check_alphas(self.alphas, self.alpha_min_ratio))
 
     @property
     def words(self) -> str:
@@ -148,8 +150,8 @@ class CrossValidation(Selector):
             return parts, (1, len(parts)), identify([part for pair in parts for part in pair])
         most = count_units(table, task.groups)
         if self.n_folds > most:
-            positive = f"{setting('n_folds')} must be at most the number of rows with a positive weight ({most})"
-            raise DataError(f"{positive}; got {self.n_folds}.")
+            units = "rows with a positive weight" if task.groups is None else "groups"
+            raise DataError(f"{setting('n_folds')} must be at most the number of {units} ({most}); got {self.n_folds}.")
         task.run.require_seed(self.random_state)
         seeds = spawn_seeds(self.random_state, self.n_repeats)
         folds = [split_rows(table, task.groups, self.n_folds, np.random.default_rng(seed)) for seed in seeds]

@@ -110,7 +110,7 @@ class EBIC(Selector):
 
     def __post_init__(self) -> None:
         check_not_negative("gamma", self.gamma)
-        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+        object.__setattr__(self, "alphas", check_alphas(self.alphas, self.alpha_min_ratio))
 
     @property
     def words(self) -> str:

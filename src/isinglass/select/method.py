@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_share, is_real
+from isinglass.arguments import check_flag, check_share, is_real
 from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.data.parts.parted_table import is_read
@@ -82,6 +82,7 @@ class Method(PathSettings):
 
     def __post_init__(self) -> None:
         PathSettings.__post_init__(self)
+        check_flag("standard_errors", self.standard_errors)
         if self.fdr is not None:
             check_share("fdr", self.fdr)
         if not isinstance(self.selector, Selector):

@@ -18,6 +18,7 @@ from isinglass.arrays import AnyArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
+from isinglass.solve.alphas import alpha_grid
 from isinglass.storage import DROPPABLE
 from isinglass.variables import Variables
 
@@ -195,12 +196,8 @@ def are_given(alphas: Alphas) -> bool:
     return np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating)
 
 
-def check_alphas(alphas: Alphas) -> Alphas:
-    """Return a number of alphas or one alpha as it is, and a list of them as a tuple of floats."""
-    try:
-        values = np.asarray(alphas)
-    except ValueError:  # ragged lists, which the grid refuses with a message
-        return alphas
-    if values.ndim == 0:
-        return values.item() if isinstance(alphas, np.generic | np.ndarray) else alphas
-    return tuple(values.tolist()) if values.ndim == 1 and values.dtype.kind in "iuf" else alphas
+def check_alphas(alphas: Alphas, alpha_min_ratio: float = 0.01) -> Alphas:
+    """Return a number of alphas or one alpha, and a list of them as a tuple, if they make a grid."""
+    alpha_grid(1.0, alphas, alpha_min_ratio=alpha_min_ratio)
+    values = np.asarray(alphas).tolist()
+    return tuple(values) if isinstance(values, list) else values

@@ -99,7 +99,7 @@ class StARS(Selector):
         check_count("n_subsamples", self.n_subsamples, least=2, most=MOST_TASKS)
         if not is_real(self.threshold) or not 0.0 <= self.threshold <= 0.5:
             raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", self.threshold)
-        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+        object.__setattr__(self, "alphas", check_alphas(self.alphas, self.alpha_min_ratio))
 
     @property
     def words(self) -> str:
@@ -175,7 +175,7 @@ class StARS(Selector):
     def _size(self, n_units: int) -> int:
         if n_units < 3:
             raise DataError(
-                f"{setting('X')} must have at least 3 rows to draw subsamples from; got n_samples={n_units}."
+                f"{setting('X')} must have at least 3 rows or groups to draw subsamples from; got {n_units}."
             )
         if self.subsample_size is None:
             return math.isqrt(100 * n_units) if n_units > 144 else 4 * n_units // 5
@@ -186,9 +186,8 @@ class StARS(Selector):
 
     def _grid(self, tasks: Sequence[Task]) -> FloatArray:
         """Return the alphas, for the whole table, which comes first, and its subsamples."""
-        shape = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
         if are_given(self.alphas):
-            return shape
+            return alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)
         top = max(task.alpha_max() for task in tasks)
         at_zero = 0.0 if tasks[0].table.variables.is_binary else 1.0 / tasks[0].n_rows  # where alpha must not be 0
         return alpha_grid(ABOVE * top, self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import Options, check_word
+from isinglass.arguments import Options, check_count, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, TableLike, as_table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
@@ -66,6 +66,10 @@ class PathSettings(Settings):
     def __post_init__(self) -> None:
         check_word("estimator", self.estimator, ESTIMATORS)
         check_word("rule", self.rule, RULES)
+        if self.tol is not None:
+            check_positive("tol", self.tol)
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter)
         if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
             object.__setattr__(self, "penalty_weights", np.asarray(self.penalty_weights))
 
