@@ -30,7 +30,7 @@ from isinglass.select import TwoStageChoice
 from isinglass.select.folds import split_rows
 from isinglass.select.prediction_check import _without_edges
 from isinglass.select.scoring import row_scores
-from isinglass.select.stage_search import StagePenalties, solve_stage
+from isinglass.select.stage_search import pair_weights, solve_stage
 from isinglass.select.task import Task
 
 TABLES = ("nltcs", "mushrooms", "dna", "adult", "plants", "connect4", "jester", "baudio", "moviereview")
@@ -140,7 +140,7 @@ def study(X: Bytes) -> tuple[TwoStageChoice, dict[str, FloatArray], dict[str, fl
                 steps += [fit.n_iter for fit in fits]
         for n_steps in (1, 2):
             begin = time.process_time()
-            lasso = newton(rows, first, first.alpha * StagePenalties(task).at(first.edge_index), n_steps)
+            lasso = newton(rows, first, first.alpha * pair_weights(task, first.edge_index), n_steps)
             fits = [approximate(task, rows, one, exponent, lasso, n_steps) for exponent, one in wanted]
             name = f"{n_steps} step{'s' * (n_steps > 1)}"
             seconds[name] = seconds.get(name, 0.0) + time.process_time() - begin
@@ -154,7 +154,7 @@ def approximate(
     """Return the approximate fit of one network of stage 1 or 2."""
     if lasso is None:
         return None
-    weights = StagePenalties(task).at(one.edge_index)
+    weights = pair_weights(task, one.edge_index)
     if exponent:
         s, t = one.edge_index.T
         weights = weights / np.maximum(np.abs(np.asarray(lasso.network.couplings)[s, t]), 1e-12) ** exponent

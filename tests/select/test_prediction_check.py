@@ -1,4 +1,4 @@
-"""The check by prediction: nothing is judged twice, and results do not depend on the order of steps."""
+"""The check by prediction: nothing is scored twice, and results do not depend on the order of steps."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ X = simulate.exact_sample(simulate.chain_network(6, strength=0.8, fields="balanc
 
 @pytest.fixture(scope="module")
 def start():
-    """Return a function that begins a check in which nothing is judged yet."""
+    """Return a function that begins a check in which nothing is scored yet."""
     task = Task(as_table(X))
     price = edge_price(task.table, 0.25)
     first = first_stage(task).search(30)
@@ -24,29 +24,23 @@ def start():
     return lambda: PredictionCheck(task, folds, price, 0.95, first, second)
 
 
-def gains(check):
-    return [stage.held_out for stage in check.stages]
-
-
-def test_networks_are_judged_once(start):
+def test_networks_are_scored_once(start):
     check, (first, second) = start(), start().stages
-    check.judge({0: [first.index], 1: [second.index]})
-    assert np.isfinite(gains(check)[0][first.index])
-    assert (~np.isnan(np.concatenate(gains(check)))).sum() == 2
-    scores = check.scores
-    check.judge({0: [first.index]})
-    assert check.scores is scores
+    check.score([(0, first.index), (1, second.index)])
+    assert check.gains.keys() == {(0, first.index), (1, second.index)}
+    assert np.isfinite(list(check.gains.values())).all()
+    fits = check.fits
+    check.score([(0, first.index)])
+    assert check.fits is fits
 
 
 def test_the_order_of_steps_does_not_matter(start):
-    steps = {0: [start().stages[0].index]}, {1: [start().stages[1].index]}
+    one, two = [(0, start().stages[0].index)], [(1, start().stages[1].index)]
     checks = [start() for _ in range(3)]
-    for check, order in zip(checks, ([steps[0] | steps[1]], steps, steps[::-1]), strict=True):
+    for check, order in zip(checks, ([one + two], [one, two], [two, one]), strict=True):
         for step in order:
-            check.judge(step)
-    for each in checks[1:]:
-        for found, expected in zip(gains(each), gains(checks[0]), strict=True):
-            np.testing.assert_array_equal(found, expected)
+            check.score(step)
+    assert checks[0].gains == checks[1].gains == checks[2].gains
 
 
 def test_pairs_without_a_penalty_stay_where_nothing_predicts():

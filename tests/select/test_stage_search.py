@@ -8,7 +8,8 @@ import pytest
 
 from isinglass import as_table, simulate
 from isinglass.errors import DataError
-from isinglass.select import PathSettings
+from isinglass.select import PathSettings, TwoStage
+from isinglass.select.scoring import EdgePrice
 from isinglass.select.stage_search import Descent, Scored, StageSearch
 from isinglass.select.task import LOOSE, Task
 from isinglass.solve.exact_path import exact_alpha_max
@@ -20,9 +21,19 @@ TOP = objective.alpha_max(X)
 GRID = Descent("here", 0.9, stride=1, floor=1e-4, ends_at_rise=False, usual_steps=20)
 
 
+def search_by(score_of, task=None, grid=GRID):
+    """Return the search of a task by a function that scores networks."""
+
+    class Search(StageSearch):
+        def score(self, solution):
+            return score_of(solution)
+
+    return Search(task or Task(as_table(X)), EdgePrice(0.0, 0.0), grid)
+
+
 def search(task, alphas, score, grid):
     """Search by a score in which edges have no price."""
-    return StageSearch(task, lambda solution: Scored(solution, score(solution), 0.0), grid).search(alphas)
+    return search_by(lambda solution: Scored(solution, score(solution), 0.0), task, grid).search(alphas)
 
 
 def bowl(target):
@@ -51,7 +62,7 @@ def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
         judged.append(solution)
         return Scored(solution, bowl(0.1 * TOP)(solution), 0.5 * solution.n_edges)
 
-    found = StageSearch(Task(as_table(X)), score_of, GRID).search(alphas)
+    found = search_by(score_of).search(alphas)
     assert len({id(solution) for solution in judged}) == len(judged)
     assert {id(solution) for solution in found.path} <= {id(solution) for solution in judged}
     assert found.deviances.tolist() == [bowl(0.1 * TOP)(solution) for solution in found.path]
@@ -63,7 +74,7 @@ def test_the_choice_is_solved_in_full_where_that_makes_another_one_the_best():
         worse = 0.1 if solution.kkt_residual <= 1e-7 else 0.0
         return Scored(solution, bowl(0.1 * TOP)(solution) + worse, 0.0)
 
-    found = StageSearch(Task(as_table(X)), score_of, GRID).search(30)
+    found = search_by(score_of).search(30)
     assert found.path[found.index].kkt_residual <= 1e-7
 
 
@@ -132,4 +143,4 @@ def test_a_table_in_which_nothing_varies_together():
 
 def test_a_count_that_is_none_is_refused():
     with pytest.raises(DataError, match="alphas must be a count"):
-        search(Task(as_table(X)), 0, bowl(1.0), GRID)
+        TwoStage(alphas=0)

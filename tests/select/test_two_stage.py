@@ -290,7 +290,7 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     sizes, search = [], StageSearch.search
 
     def note(stage, *given, **more):
-        sizes.extend([len(stage.task.table)] if stage.criterion == "aic" else [])
+        sizes.extend([] if stage.exponent else [len(stage.task.table)])
         return search(stage, *given, **more)
 
     monkeypatch.setattr(StageSearch, "search", note)
@@ -316,9 +316,10 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
 def test_a_sample_that_chose_no_penalty_is_followed(alpha):
     found = two_stage(X)
     own, free = (Scored(Solution(found.solution.network, each), 0.0, 0.0) for each in (alpha, 0.0))
-    second = Stage((own, free), 0, LOOSE, "ebic", 1.0)
+    second = Stage((own, free), 1.0, LOOSE)
     sampled = replace(found, path=second.path, index=1, stages=(found.stages[0], second), stage=1, reason="prediction")
-    again = TwoStage()._search(Task(as_table(X)), sampled)
+    selector, task = TwoStage(), Task(as_table(X))
+    again = selector._conclude(task, selector._follow(task, sampled, 1.0))
     assert again.solution.converged
     assert again.solution.n_edges >= found.solution.n_edges
 

@@ -13,10 +13,10 @@ docs/selection.md says when the descent ends, and how often the minimum of the w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,9 @@ from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas, are_given
 from isinglass.select.task import Task, penalty_on
 from isinglass.selection_records import StageRecord
-from isinglass.solve.alphas import alpha_grid
 
+FULL = 1.0
+"""Exponent of the penalty weights of stage 2, unless they predict poorly."""
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it."""
 TURNED = 0.5
@@ -47,13 +48,13 @@ SPARSER = 4.0
 
 
 class Scored(NamedTuple):
-    """A network, what it was scored by, and what held-out rows say about it; NaN where that was not needed."""
+    """A network and what it was scored by."""
 
     solution: Solution
     deviance: float  # −2·logPL
     price: float  # of its edges
-    held_out: float = math.nan  # cross-validated gain in log pseudo-likelihood per row over independent columns
-    lead_error: float = math.nan  # standard error of what this gain is ahead of that of the choice of the EBIC
+    #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
+    held_out: float = math.nan
 
     @property
     def score(self) -> float:
@@ -66,17 +67,19 @@ class Stage:
     """One stage: a path of convex problems, what it was scored by, and the choice."""
 
     networks: tuple[Scored, ...]  #: in order of decreasing alpha
-    index: int  #: the first with the smallest score
-    tol: float  #: of the solutions that were only compared
-    criterion: str  #: what the scores are
     #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
+    tol: float  #: of the solutions that were only compared
 
-    @classmethod
-    def of(cls, scored: Iterable[Scored], tol: float, criterion: str, exponent: float) -> Stage:
-        """Return the stage of some networks."""
-        networks = tuple(sorted(scored, key=lambda network: -network.solution.alpha))
-        return cls(networks, _best(networks), tol, criterion, exponent)
+    @property
+    def criterion(self) -> str:
+        """What the scores are."""
+        return "ebic" if self.exponent else "aic"
+
+    @cached_property
+    def index(self) -> int:
+        """The number of the first network with the smallest score."""
+        return _best(self.networks)
 
     @cached_property
     def path(self) -> Path:
@@ -123,21 +126,18 @@ class Stage:
             converged=bool(chosen.converged),
         )
 
-    def judged(self, gains: Mapping[int, tuple[float, float]]) -> Stage:
-        """Return the stage with the gains of networks in held-out rows, by their numbers, and the errors of leads."""
-        networks = list(self.networks)
-        for number, (gain, lead_error) in gains.items():
-            networks[number] = networks[number]._replace(held_out=gain, lead_error=lead_error)
-        return replace(self, networks=tuple(networks))
+    def with_gains(self, gains: Mapping[int, float]) -> Stage:
+        """Return the stage with the gains of some networks, by their numbers."""
+        networks = enumerate(self.networks)
+        return replace(self, networks=tuple(one._replace(held_out=gains.get(k, math.nan)) for k, one in networks))
 
     def with_network(self, scored: Scored) -> tuple[Stage, int]:
         """Return the stage with a network in its place on the path, or in that of a rough solution; and the place."""
         alphas, alpha = self.path.alphas, scored.solution.alpha
         place, after = int(np.count_nonzero(alphas > alpha)), int(np.count_nonzero(alphas >= alpha))
         for rough in self.networks[place:after]:
-            scored = scored._replace(held_out=rough.held_out, lead_error=rough.lead_error)
-        networks = (*self.networks[:place], scored, *self.networks[after:])
-        return replace(self, networks=networks, index=self.index + (place == after <= self.index)), place
+            scored = scored._replace(held_out=rough.held_out)
+        return replace(self, networks=(*self.networks[:place], scored, *self.networks[after:])), place
 
     def __repr__(self) -> str:
         solution = self.solution
@@ -164,10 +164,8 @@ class Descent:
     ends_at_rise: bool  # whether one rise ends it
     usual_steps: int  # that the stage and what follows it take, to estimate how much time is left
 
-    def stride_for(self, count: int | None) -> int:
+    def stride_for(self, count: int) -> int:
         """Return the stride with which ``count`` alphas would reach the usual end of a grid, if that is longer."""
-        if count is None:
-            return self.stride
         return max(self.stride, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
     def alphas(self, top: float, stride: int) -> FloatArray:
@@ -196,23 +194,37 @@ SECOND = Descent("Stage 2", 0.93, stride=3, floor=1e-5, ends_at_rise=False, usua
 
 @dataclass(frozen=True, eq=False)
 class StageSearch:
-    """The search of a path with some penalty weights for the network with the smallest score."""
+    """The convex problems of one stage, one for each alpha, and the search for the one with the smallest score."""
 
     task: Task
-    score: Callable[[Solution], Scored]
+    price: EdgePrice
     descent: Descent
-    penalty: FloatArray | None = None
-    criterion: str = ""
     exponent: float = 0.0
+    first: Solution | None = None  # of stage 1, where this is stage 2
+
+    @cached_property
+    def penalty(self) -> FloatArray | None:
+        """The penalty weights of all pairs; None: those of the settings."""
+        return stage_penalty(self.task, self.exponent, self.first)
+
+    def score(self, solution: Solution) -> Scored:
+        """Score a network by −2·logPL and the price of its edges.
+
+        Where the likelihood itself is maximized, it takes the place of the pseudo-likelihood.
+        """
+        edges = solution.edge_index
+        omega = pair_weights(self.task, edges) if self.penalty is None else self.penalty[tuple(edges.T)]
+        loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
+        return Scored(solution, 2.0 * self.task.n_rows * loss, self.price.of(solution, solution.alpha * omega))
+
+    def solve(self, alphas: Alphas, start: Solution | None = None, *, roughly: bool = False) -> list[Scored]:
+        """Return the networks at some alphas, solved to the tolerance of the task, or only to be compared."""
+        task = self.task.loosened() if roughly else self.task
+        return [self.score(solution) for solution in task.path(alphas, penalty=self.penalty, start=start)]
 
     def at(self, alphas: Alphas, start: Solution | None = None) -> Stage:
         """Return the stage of given alphas, all solved to the tolerance of the task."""
-        path = self.task.path(alphas, penalty=self.penalty, start=start)
-        return self._stage([self.score(solution) for solution in path], path.tol)
-
-    def solve(self, alpha: float, start: Solution) -> Scored:
-        """Return the network at one alpha, solved to the tolerance of the task."""
-        return self.score(self.task.path([alpha], penalty=self.penalty, start=start)[0])
+        return self._stage(self.solve(alphas, start), self.task.paths.tolerance)
 
     def search(self, alphas: Alphas | None = None, sample: Solution | None = None) -> Stage:
         """Descend, fill in around the best network, and solve it.
@@ -222,14 +234,13 @@ class StageSearch:
         """
         if alphas is not None and are_given(alphas):
             return self.at(alphas)
-        count = None if alphas is None else len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which checks it
         task, descent = self.task, self.descent
         if sample is not None and task.is_late:
             return self.at([sample.alpha], sample)
         top = task.alpha_max(self.penalty)
-        if top == 0.0 or count == 1:
+        if top == 0.0 or alphas == 1:
             return self.at(1)
-        stride = descent.stride_for(count)
+        stride = descent.stride if alphas is None else descent.stride_for(cast(int, alphas))
         lattice = descent.alphas(top, stride)
         first = 0 if sample is None else int(np.count_nonzero(lattice > SPARSER * sample.alpha))
         scored = self._descend(lattice[first:], sample)
@@ -240,7 +251,7 @@ class StageSearch:
         skipped = [place + k for k in range(1 - stride, stride) if k and place + k > 0]
         if skipped and not task.is_late:
             start = scored[max(best - 1, 0)].solution
-            scored += self._compare([top * descent.ratio**k for k in skipped], start)
+            scored += self.solve([top * descent.ratio**k for k in skipped], start, roughly=True)
         return self._stage(self._solve_best(scored), task.loosened().paths.tolerance)
 
     def extend(self, stage: Stage) -> Stage:
@@ -253,12 +264,12 @@ class StageSearch:
         if last.alpha > TURNED * best.alpha / ratio or last.alpha <= FARTHEST * best.alpha:
             return stage
         number = math.ceil(math.log(FARTHEST * best.alpha / last.alpha) / math.log(ratio))
-        scored = self._compare(last.alpha * ratio ** np.arange(1.0, number + 1.0), last)
+        scored = self.solve(last.alpha * ratio ** np.arange(1.0, number + 1.0), last, roughly=True)
         lowest = scored[_best(scored)]
         if lowest.score < stage.scores[stage.index]:
             skipped = [k for k in range(1 - descent.stride, descent.stride) if k]
             start = lowest.solution
-            scored += self._compare([start.alpha * descent.ratio**k for k in skipped], start)
+            scored += self.solve([start.alpha * descent.ratio**k for k in skipped], start, roughly=True)
             scored = self._solve_best(scored)
         return self._stage([*stage.networks, *scored], stage.tol)
 
@@ -280,78 +291,28 @@ class StageSearch:
             rough.path(alphas, penalty=self.penalty, start=start, callback=goes_on)
         return scored
 
-    def _compare(self, alphas: Alphas, start: Solution | None) -> list[Scored]:
-        """Return the networks at some alphas, only compared."""
-        return [self.score(one) for one in self.task.loosened().path(alphas, penalty=self.penalty, start=start)]
-
     def _solve_best(self, scored: Sequence[Scored]) -> list[Scored]:
         """Solve the best network in full; where that makes another one the best, also that."""
         networks, solved = list(scored), set[int]()
         while (place := _best(networks)) not in solved:
             rough = networks[place].solution
-            networks[place] = self.solve(rough.alpha, rough)
+            (networks[place],) = self.solve([rough.alpha], rough)
             solved.add(place)
         return networks
 
     def _stage(self, scored: Iterable[Scored], tol: float) -> Stage:
-        return Stage.of(scored, tol, self.criterion, self.exponent)
+        networks = sorted(scored, key=lambda network: -network.solution.alpha)
+        return Stage(tuple(networks), self.exponent, tol)
 
 
-def _best(scored: Sequence[Scored]) -> int:
-    """Return the number of the first network with the smallest score; 0 if there is none."""
-    return min(range(len(scored)), key=lambda k: scored[k].score, default=0)
+def first_stage(task: Task, price: EdgePrice | None = None) -> StageSearch:
+    """Return the search of stage 1, by the AIC unless another price of the edges is given."""
+    return StageSearch(task, price or aic_price(task.table, task.paths.n_ends), FIRST)
 
 
-@dataclass(frozen=True, eq=False)
-class StagePenalties:
-    """The penalty weights of pairs in both stages, for the table of a task."""
-
-    task: Task
-
-    @cached_property
-    def _sd(self) -> FloatArray:
-        return column_sd(self.task.table)
-
-    @cached_property
-    def _units(self) -> FloatArray | None:
-        """Units of columns that make couplings comparable: twice their standard deviations, 1 for balanced answers.
-
-        The gradient of a pair has the standard error 2 sd_s sd_t / √N if the pair is no edge. None where units make no
-        difference, and in tables without numbers, whose scores are taken as they are.
-        """
-        variables = self.task.table.variables
-        is_number = np.isin(np.flatnonzero(variables.is_modeled), variables.continuous)
-        if not is_number.any() or is_number.all() or isinstance(self.task.paths.penalty_weights, str):
-            return None
-        return np.where(self._sd > 0.0, 2.0 * self._sd, 1.0)
-
-    def at(self, edges: NDArray[np.int32], matrix: FloatArray | None = None) -> FloatArray:
-        """Return penalty weights at some pairs: those of a matrix, or of the settings."""
-        if matrix is not None:
-            return np.asarray(matrix[edges[:, 0], edges[:, 1]])
-        weights, table = self.task.paths.penalty_weights, self.task.table
-        if weights is None:
-            return np.ones(len(edges))
-        if isinstance(weights, str):
-            (sd_s, sd_t), (range_s, range_t) = self._sd[edges.T], table.variables.ranges[edges.T]
-            return np.asarray(range_t * sd_s + range_s * sd_t)
-        return self.at(edges, penalty_matrix(np.empty(table.shape[1]), weights))
-
-    @cached_property
-    def first(self) -> FloatArray | None:
-        """Penalty weights of stage 1; None: those of the settings."""
-        if self._units is None:
-            return None
-        weights = penalty_matrix(self._sd, self.task.paths.penalty_weights)
-        return np.asarray(weights * np.multiply.outer(self._units, self._units))
-
-    def second(self, first: Solution, exponent: float) -> FloatArray:
-        """Return penalty weights in inverse proportion to the couplings of stage 1; other pairs are forbidden."""
-        edges, couplings = first.edge_index, np.abs(first.edge_values)
-        weights = self.at(edges) / couplings**exponent
-        if self._units is not None:
-            weights *= self._units[edges].prod(axis=1) ** (1.0 - exponent)
-        return penalty_on(edges, self.task.table.shape[1], weights)
+def second_stage(task: Task, first: Solution, exponent: float, price: EdgePrice) -> StageSearch:
+    """Return the search of stage 2, whose penalty weights come from a network of stage 1."""
+    return StageSearch(task, price, SECOND, exponent, first)
 
 
 def solve_stage(
@@ -362,35 +323,52 @@ def solve_stage(
     start: Solution | Sequence[Solution] | None = None,
 ) -> Path:
     """Return the solutions of a stage at given alphas: of stage 1, or of stage 2 with weights of the network of it."""
-    penalties = StagePenalties(task)
-    penalty = penalties.second(first, exponent) if first and exponent else penalties.first
-    return task.path(alphas, penalty=penalty, start=start)
+    return task.path(alphas, penalty=stage_penalty(task, exponent, first), start=start)
 
 
-def first_stage(task: Task, price: EdgePrice | None = None) -> StageSearch:
-    """Return the search of stage 1, by the AIC unless another price of the edges is given."""
-    penalties = StagePenalties(task)
-    score = _criterion(penalties, price or aic_price(task.table, task.paths.n_ends), penalties.first)
-    return StageSearch(task, score, FIRST, penalties.first, "aic")
+def stage_penalty(task: Task, exponent: float = 0.0, first: Solution | None = None) -> FloatArray | None:
+    """Return the penalty weights of all pairs in a stage; None: those of the settings.
 
-
-def second_stage(task: Task, first: Solution, exponent: float, price: EdgePrice) -> StageSearch:
-    """Return the search of stage 2, whose penalty weights come from a network of stage 1, by the EBIC."""
-    penalties = StagePenalties(task)
-    penalty = penalties.second(first, exponent)
-    return StageSearch(task, _criterion(penalties, price, penalty), SECOND, penalty, "ebic", exponent)
-
-
-def _criterion(penalties: StagePenalties, price: EdgePrice, penalty: FloatArray | None) -> Callable[[Solution], Scored]:
-    """Return the function that scores networks by −2·logPL and the price of their edges, given their penalties.
-
-    Where the likelihood itself is maximized, it takes the place of the pseudo-likelihood.
+    In stage 2 they are in inverse proportion to the couplings of stage 1, and pairs without one are forbidden.
     """
-    n_rows = penalties.task.n_rows
+    units = _units(task)
+    if first is None or not exponent:
+        if units is None:
+            return None
+        weights = penalty_matrix(units, task.paths.penalty_weights)
+        return np.asarray(weights * np.multiply.outer(units, units))
+    edges = first.edge_index
+    weights = pair_weights(task, edges) / np.abs(first.edge_values) ** exponent
+    if units is not None:
+        weights *= units[edges].prod(axis=1) ** (1.0 - exponent)
+    return penalty_on(edges, task.table.shape[1], weights)
 
-    def score(solution: Solution) -> Scored:
-        omega = penalties.at(solution.edge_index, penalty)
-        loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
-        return Scored(solution, 2.0 * n_rows * loss, price.of(solution, solution.alpha * omega))
 
-    return score
+def pair_weights(task: Task, edges: NDArray[np.int32]) -> FloatArray:
+    """Return the penalty weights that the settings give to some pairs."""
+    (s, t), weights = edges.T, task.paths.penalty_weights
+    if weights is None:
+        return np.ones(len(edges))
+    if isinstance(weights, str):
+        sd, ranges = column_sd(task.table), task.table.variables.ranges
+        return np.asarray(ranges[t] * sd[s] + ranges[s] * sd[t])
+    return np.asarray(weights[s, t], dtype=np.float64)
+
+
+def _units(task: Task) -> FloatArray | None:
+    """Return units of columns that make couplings comparable: twice their standard deviations, 1 for balanced answers.
+
+    The gradient of a pair has the standard error 2 sd_s sd_t / √N if the pair is no edge. None where units make no
+    difference, and in tables without numbers, whose scores are taken as they are.
+    """
+    variables = task.table.variables
+    is_number = np.isin(np.flatnonzero(variables.is_modeled), variables.continuous)
+    if not is_number.any() or is_number.all() or isinstance(task.paths.penalty_weights, str):
+        return None
+    sd = column_sd(task.table)
+    return np.where(sd > 0.0, 2.0 * sd, 1.0)
+
+
+def _best(scored: Sequence[Scored]) -> int:
+    """Return the number of the first network with the smallest score; 0 if there is none."""
+    return min(range(len(scored)), key=lambda k: scored[k].score, default=0)

@@ -23,12 +23,10 @@ from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, Given, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
-from isinglass.select.stage_search import Stage, alphas_below, first_stage, second_stage, solve_stage
+from isinglass.select.stage_search import FULL, Stage, alphas_below, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 
-FULL = 1.0
-"""Exponent of the weights in stage 2."""
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
 MOST_SEARCHED = 500_000
@@ -145,63 +143,82 @@ class TwoStage(Selector):
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
         sample = None if are_given(self.alphas) else draw_sample(task, self.n_folds, self.random_state)
-        found = None if sample is None else self._search(sample)
+        found = None if sample is None else self._conclude(sample, self._decide(sample))
         if sample is None or found is None or found.reason == "empty":
-            return self._search(task)
-        whole = self._search(task, found, sample.n_rows / task.n_rows)
+            return self._conclude(task, self._decide(task))
+        whole = self._conclude(task, self._follow(task, found, sample.n_rows / task.n_rows))
         left_out = found.left_out or whole.left_out
         return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
 
-    def _search(self, task: Task, found: TwoStageChoice | None = None, share: float = 1.0) -> TwoStageChoice:
-        """Return the choice for a table: by both stages and the check, or as that for a share of the rows implies."""
-        price = edge_price(task.table, self.gamma, task.paths.n_ends)
-        with shown(task.run.progress):
-            verdict = self._decide(task, price) if found is None else follow(task, price, found, share, self.alphas)
-        return self._conclude(task, price, verdict)
+    def _price(self, task: Task) -> EdgePrice:
+        return edge_price(task.table, self.gamma, task.paths.n_ends)
 
     def _keep(self, task: Task) -> float:
         """Return the share of the best gain that the network must keep."""
         return float(self.keep if self.keep is not None else KEEP_IF_FEW_ROWS if task.has_few_rows else KEEP)
 
-    def _decide(self, task: Task, price: EdgePrice) -> Verdict:
+    def _decide(self, task: Task) -> Verdict:
         """Search both stages, and check the choice by prediction."""
-        keep = self._keep(task)
-        folds = self._split(task) if keep > 0 else []
-        first = first_stage(task).search(self.alphas)
-        if task.is_late:
-            left_out = alphas_below(first, 1), "stage 2", "the check by prediction"
-            return Verdict((first,), 0, first.index, "time", is_solved=True, left_out=left_out)
-        if not first.solution.n_edges:
-            return Verdict((first,), 0, first.index, "empty", is_solved=True)
-        second = second_stage(task, first.solution, FULL, price).search()
-        if task.is_late:
-            number, index = (1, second.index) if second.solution.n_edges else (0, first.index)
-            left_out = alphas_below(second, 2), "the check by prediction"
-            return Verdict((first, second), number, index, "time", is_solved=True, left_out=left_out)
-        if not folds:
-            return Verdict((first, second), 1, second.index, "ebic", is_solved=True)
-        return PredictionCheck(task, folds, price, keep, first, second).decide()
+        keep, price = self._keep(task), self._price(task)
+        with shown(task.run.progress):
+            folds = self._split(task) if keep > 0 else []
+            first = first_stage(task).search(self.alphas)
+            if task.is_late:
+                left_out = alphas_below(first, 1), "stage 2", "the check by prediction"
+                return Verdict((first,), 0, first.index, "time", left_out)
+            if not first.solution.n_edges:
+                return Verdict((first,), 0, first.index, "empty")
+            second = second_stage(task, first.solution, FULL, price).search()
+            if task.is_late:
+                number, index = (1, second.index) if second.solution.n_edges else (0, first.index)
+                left_out = alphas_below(second, 2), "the check by prediction"
+                return Verdict((first, second), number, index, "time", left_out)
+            if not folds:
+                return Verdict((first, second), 1, second.index, "ebic")
+            return PredictionCheck(task, folds, price, keep, first, second).decide()
 
-    def _conclude(self, task: Task, price: EdgePrice, verdict: Verdict) -> TwoStageChoice:
-        """Return the network that is taken, solved in full, with the stages that it was chosen from."""
-        stages, number, index = list(verdict.stages), verdict.number, verdict.index
-        stage = stages[number]
-        if not verdict.is_solved:
-            rough, first = stage.path[index], stages[0].solution
-            search = second_stage(task, first, stage.exponent, price) if number else first_stage(task)
-            stage, index = stage.with_network(search.solve(rough.alpha, rough))
-            stages[number] = stage
+    def _follow(self, task: Task, found: TwoStageChoice, share: float) -> Verdict:
+        """Choose as in a sample of a share of the rows.
+
+        The penalty is that of the criterion, times what lay between the two in the sample. Alphas are expected where
+        the noise is as large in relation to the penalty as in the sample. The gradient of a pair without an edge is of
+        the order 1/√N, and so are such couplings in stage 1, by which the penalty of stage 2 is divided.
+        """
+        chosen = found.stages[found.stage]
+        exponent = chosen.exponent
+
+        def expect(solution: Solution, exponent: float) -> Solution:
+            return replace(solution, alpha=solution.alpha * share ** (0.5 * (1.0 + exponent)))
+
+        with shown(task.run.progress):
+            search = first_stage(task)
+            stages: tuple[Stage, ...] = (search.search(self.alphas, expect(found.stages[0].solution, 0.0)),)
+            if not stages[0].solution.n_edges:
+                return Verdict(stages, 0, stages[0].index, "empty")
+            if exponent:
+                search = second_stage(task, stages[0].solution, exponent, self._price(task))
+                stages += (search.search(sample=expect(chosen.solution, exponent)),)
+            *before, stage = stages
+            left_out = (alphas_below(stage, len(stages)),) if task.is_late else ()
+            if found.reason in ("ebic", "time"):  # without time, the best network of the sample is solved in all rows
+                return Verdict(stages, len(before), stage.index, "time" if left_out else "ebic", left_out)
+            ratio = found.solution.alpha / chosen.solution.alpha if chosen.solution.alpha else 1.0
+            alpha = stage.solution.alpha * ratio
+            distances = log_distances(stage.path.alphas, alpha)
+            near = distances.min() < math.log(STRIDE)
+            start = stage.path[int(distances.argmin())] if near else expect(found.solution, exponent)
+            stage, index = stage.with_network(search.solve([alpha], start)[0])
+            return Verdict((*before, stage), len(before), index, "prediction", left_out)
+
+    def _conclude(self, task: Task, verdict: Verdict) -> TwoStageChoice:
+        """Return the network that is taken, with the stages that it was chosen from."""
+        stage, index = verdict.stages[verdict.number], verdict.index
         ebic = stage.scores
-        if number == 0:  # whose scores are the AIC
-            by_ebic = first_stage(task, price)
+        if verdict.number == 0:  # whose scores are the AIC
+            by_ebic = first_stage(task, self._price(task))
             ebic = np.array([by_ebic.score(solution).score for solution in stage.path])
-        evidence = Evidence(
-            kind="ebic",
-            alphas=stage.path.alphas,
-            values=ebic,
-            choice=index,
-            settings={"gamma": float(self.gamma), "reason": verdict.reason},
-        )
+        settings = {"gamma": float(self.gamma), "reason": verdict.reason}
+        evidence = Evidence(kind="ebic", alphas=stage.path.alphas, values=ebic, choice=index, settings=settings)
         if verdict.reason == "time" and not stage.path[index].n_edges:
             lost = "the time was spent before a network with edges was found, and this one is empty"
             warn(ConvergenceWarning(f"{lost}. Raise {setting('max_time')}."))
@@ -210,8 +227,8 @@ class TwoStage(Selector):
             index,
             evidence,
             left_out=verdict.left_out,
-            stages=tuple(stages),
-            stage=number,
+            stages=verdict.stages,
+            stage=verdict.number,
             reason=verdict.reason,
             keep=self._keep(task),
             n_folds=verdict.n_folds,
@@ -256,37 +273,3 @@ def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | 
         return None
     rows = table.take_fold(Fold(int(as_generator(random_state).integers(2**32)), n_samples, 0, held=True))
     return task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
-
-
-def follow(task: Task, price: EdgePrice, found: TwoStageChoice, share: float, alphas: Alphas) -> Verdict:
-    """Choose as in a sample of a share of the rows: the penalty of the criterion, times what lay between the two there.
-
-    Alphas are expected where the noise is as large in relation to the penalty as in the sample. The gradient of a pair
-    without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the penalty of stage 2 is
-    divided.
-    """
-    chosen = found.stages[found.stage]
-    exponent = chosen.exponent
-
-    def expect(solution: Solution, exponent: float) -> Solution:
-        return replace(solution, alpha=solution.alpha * share ** (0.5 * (1.0 + exponent)))
-
-    first = first_stage(task).search(alphas, expect(found.stages[0].solution, 0.0))
-    if first.solution.n_edges == 0:
-        return Verdict((first,), 0, first.index, "empty", is_solved=True)
-    search = first_stage(task)
-    stages: tuple[Stage, ...] = (first,)
-    if exponent:
-        search = second_stage(task, first.solution, exponent, price)
-        stages = first, search.search(sample=expect(chosen.solution, exponent))
-    number, stage = len(stages) - 1, stages[-1]
-    left_out = (alphas_below(stage, len(stages)),) if task.is_late else ()
-    if found.reason in ("ebic", "time"):  # without time, the best network of the sample is solved in all rows
-        return Verdict(stages, number, stage.index, "time" if left_out else "ebic", True, left_out)
-    ratio = found.solution.alpha / chosen.solution.alpha if chosen.solution.alpha else 1.0
-    alpha = stage.solution.alpha * ratio
-    distances = log_distances(stage.path.alphas, alpha)
-    near = distances.min() < math.log(STRIDE)
-    start = stage.path[int(distances.argmin())] if near else expect(found.solution, exponent)
-    stage, index = stage.with_network(search.solve(alpha, start))
-    return Verdict((*stages[:number], stage), number, index, "prediction", is_solved=True, left_out=left_out)
