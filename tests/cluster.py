@@ -3,13 +3,13 @@
 import os
 import signal
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import joblib
 import pytest
 
 from isinglass.select import PathSettings
-from isinglass.select.settings import option, settings
 
 PROTECTED = "ISINGLASS_TEST_PROCESS"
 os.environ.setdefault(PROTECTED, str(os.getpid()))  # workers inherit it: whoever has this number runs the tests
@@ -47,11 +47,11 @@ def deadly_square(number, deadly, marker):
     return {"square": number**2, "process": os.getpid()}
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class DeadlyPaths(PathSettings):
     """Path settings; the first worker that fits fewer than 30 alphas dies (in stars, most subsamples)."""
 
-    marker: str = option(default="", help="File that says that a worker has died.")
+    marker: str = ""  # file that says that a worker has died
 
     def __init__(self, marker):
         super().__init__()

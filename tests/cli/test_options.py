@@ -76,7 +76,7 @@ def test_an_option_means_the_same_in_every_command():
 
 
 def settings_of(record) -> dict[str, object]:
-    return {field.name: field.default for field in dataclasses.fields(record) if "help" in field.metadata}
+    return {field.name: field.default for field in dataclasses.fields(record)}
 
 
 def test_settings_are_fields_of_their_selectors_with_the_defaults_that_the_help_states():

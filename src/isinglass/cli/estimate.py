@@ -111,8 +111,8 @@ def _refuse_others(said: JsonObject, criterion: str | None, selector: type[Selec
 
 
 def _fields(record: type) -> set[str]:
-    """Return the names of the settings of a record: its fields that say what they do."""
-    return {field.name for field in dataclasses.fields(record) if "help" in field.metadata}
+    """Return the names of the settings of a record."""
+    return {field.name for field in dataclasses.fields(record)}
 
 
 ESTIMATE = Bundle("estimate", Estimate, ["alpha", "select", *under(SELECTING, METHOD), "random_state", "n_jobs"])

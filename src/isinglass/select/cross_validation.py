@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from isinglass.select.folds import RowSet, Split, check_splits, count_units, spl
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import held_out_sums, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import Alphas, check_alphas, identify, option, settings
+from isinglass.select.settings import Alphas, check_alphas, identify
 from isinglass.select.task import Task
 from isinglass.selection_records import Evidence
+from isinglass.storage import DROPPABLE
 
 RULES = ("best", "1se")
 
@@ -49,7 +50,7 @@ class CrossValidationChoice(Choice):
         return _best(self.mean, self.standard_error, rule)
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class CrossValidation(Selector):
     """The network on a path with the best log pseudo-likelihood of rows that were left out of the fit.
 
@@ -59,6 +60,17 @@ class CrossValidation(Selector):
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
     "1se" is sparser, and `EBIC` usually sparser still. A `GridEndWarning` says if a better alpha may lie beyond the
     grid. Counts are divided among the folds; a row with a sampling weight is held out as a whole.
+
+    Parameters
+    ----------
+    alphas, n_repeats, rule, random_state
+        As for `IsingLassoCV`.
+    n_folds : int, default 10
+        Number of random folds of equal size; rows of weight zero are in none.
+    splits : splitter or iterable of pairs, optional
+        Pairs of row numbers, training and held out, in place of random folds; or a splitter of scikit-learn.
+    alpha_min_ratio : float, default 0.01
+        Smallest penalty over ``alpha_max``, if ``alphas`` is a number.
 
     Examples
     --------
@@ -73,22 +85,13 @@ class CrossValidation(Selector):
 
     name = "cv"
     keeps_tasks = True
-    alphas: Alphas = option(
-        default=30, help="Number of log-spaced penalties from alpha_max down, or an explicit list of them."
-    )
-    n_folds: int = option(default=10, help="Number of random folds of equal size; rows of weight zero are in none.")
-    n_repeats: int = option(default=1, help="Number of such splits.")
-    splits: Any = option(  # Any: pairs in any form, or a splitter of scikit-learn
-        default=None,
-        help="Pairs of row numbers, training and held out, in place of random folds; or a splitter of scikit-learn.",
-        droppable=True,
-    )
-    rule: str = option(
-        default="best",
-        help='"best": the largest mean score; "1se": the sparsest network within one standard error of it.',
-    )
-    random_state: RandomSource = option(default=0, help="Seed of the folds.", droppable=True)
-    alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
+    alphas: Alphas = 30
+    n_folds: int = 10
+    n_repeats: int = 1
+    splits: Any = field(default=None, metadata=DROPPABLE)  # Any: pairs in any form, or a splitter of scikit-learn
+    rule: str = "best"
+    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
+    alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
         check_word("rule", self.rule, RULES)

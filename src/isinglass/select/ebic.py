@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from isinglass.network_like import HasFittedNetwork, HasNetwork, solution_of
 from isinglass.results import Solution
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import Alphas, check_alphas, option, settings
+from isinglass.select.settings import Alphas, check_alphas
 from isinglass.select.task import Task
 from isinglass.selection_records import Evidence
 from isinglass.solve.objective import of as objective_of
@@ -80,13 +81,20 @@ def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float) -> Float
     return np.array([price.of(solution, slope) - 2.0 * float(score) for solution, slope, score in each])
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class EBIC(Selector):
     """The network on a path with the smallest extended BIC; of equal ones the sparsest.
 
     A shrunken estimate fits worse than its edges allow, which favors networks with too many edges, however many rows
     there are; the couplings that `TwoStage` judges by it are hardly shrunken. A `GridEndWarning` says if a better alpha
     may lie beyond the grid.
+
+    Parameters
+    ----------
+    alphas, gamma
+        As for `IsingLassoEBIC`.
+    alpha_min_ratio : float, default 0.01
+        Smallest penalty over ``alpha_max``, if ``alphas`` is a number.
 
     Examples
     --------
@@ -100,13 +108,9 @@ class EBIC(Selector):
     """
 
     name = "ebic"
-    alphas: Alphas = option(
-        default=30, help="Number of log-spaced penalties from alpha_max down, or an explicit list of them."
-    )
-    gamma: float = option(
-        default=0.25, help="Weight of the number of candidate networks; 0 is the BIC, larger values choose fewer edges."
-    )
-    alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
+    alphas: Alphas = 30
+    gamma: float = 0.25
+    alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
         check_not_negative("gamma", self.gamma)

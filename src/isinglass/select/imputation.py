@@ -39,10 +39,11 @@ from isinglass.select.folds import MOST_CELLS, one_by_one, units_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Selector
-from isinglass.select.settings import Run, Settings, option, settings
+from isinglass.select.settings import Run, Settings
 from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.completions import Completions, among, start_values
+from isinglass.storage import DROPPABLE
 
 ROUNDS = "rounds of imputation"
 """What a time limit left out, in words."""
@@ -145,16 +146,26 @@ class Imputation(Frozen):
         )
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class ImputationSettings(Settings):
-    """How missing cells are drawn before a network is chosen."""
+    """How missing cells are drawn before a network is chosen.
 
-    n_imputations: int = option(default=10, help="How often each row with missing cells is completed.")
-    n_sweeps: int = option(
-        default=5, help="Sweeps over the missing cells from one round to the next; twice as many at the end."
-    )
-    max_rounds: int = option(default=50, help="Largest number of rounds.")
-    random_state: RandomSource = option(default=0, help="Seed.", droppable=True)
+    Parameters
+    ----------
+    n_imputations : int, default 10
+        How often each row with missing cells is completed.
+    n_sweeps : int, default 5
+        Sweeps over the missing cells from one round to the next; twice as many at the end.
+    max_rounds : int, default 50
+        Largest number of rounds.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        Seed.
+    """
+
+    n_imputations: int = 10
+    n_sweeps: int = 5
+    max_rounds: int = 50
+    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
 
     def __post_init__(self) -> None:
         for name in ("n_imputations", "n_sweeps", "max_rounds"):

@@ -5,10 +5,9 @@ Constant columns are named, missing cells imputed, weights applied and standard 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
@@ -33,7 +32,7 @@ from isinglass.select.pooling import Pooled, can_pool, pool_until
 from isinglass.select.refit import observed, refit_edges
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
-from isinglass.select.settings import Run, Settings, option, settings
+from isinglass.select.settings import Run, Settings
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
@@ -48,9 +47,21 @@ SELECTORS = {cls.name: cls for cls in (TwoStage, EBIC, CrossValidation, StARS, F
 """By the names that files and the command line use."""
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class Method(PathSettings):
     """How a network is estimated from a table: an estimator of the pairs and a selector of the penalty, as settings.
+
+    Parameters
+    ----------
+    selector : Selector, default TwoStage()
+        The selector, which chooses the penalty.
+    standard_errors : bool, default True
+        Whether two-stage networks get standard errors of their couplings, and those of imputed tables shares of
+        missing information. With n_imputations=1 these are not known: the errors are then NaN.
+    fdr : float, optional
+        Also test every pair given all others, and report which edges are found at this false discovery rate.
+    imputation : ImputationSettings, default ImputationSettings()
+        How missing cells are drawn.
 
     Examples
     --------
@@ -64,21 +75,11 @@ class Method(PathSettings):
     ([[0, 2]], True)
     """
 
-    selector: Selector = option(default=TwoStage(), help="The selector, which chooses the penalty.")
-    standard_errors: bool = option(
-        default=True,
-        help="Whether two-stage networks get standard errors of their couplings, and those of imputed tables shares of "
-        "missing information. With n_imputations=1 these are not known: the errors are then NaN.",
-        kw_only=True,
-    )
-    fdr: float | None = option(
-        default=None,
-        help="Also test every pair given all others, and report which edges are found at this false discovery rate.",
-        kw_only=True,
-    )
-    imputation: ImputationSettings = option(
-        default=ImputationSettings(), help="How missing cells are drawn.", kw_only=True
-    )
+    selector: Selector = field(default=TwoStage())
+    _: KW_ONLY
+    standard_errors: bool = True
+    fdr: float | None = None
+    imputation: ImputationSettings = field(default=ImputationSettings())
 
     def __post_init__(self) -> None:
         PathSettings.__post_init__(self)
@@ -174,7 +175,7 @@ class Method(PathSettings):
     @property
     def paths(self) -> PathSettings:
         """How pairs are estimated, without what chooses the penalty."""
-        names = [field.name for field in dataclasses.fields(PathSettings)]
+        names = [each.name for each in fields(PathSettings)]
         return PathSettings(**{name: getattr(self, name) for name in names})
 
     @property
@@ -195,7 +196,7 @@ def _with_information(missing: Missing | None, pooled: Pooled | None) -> Missing
     )
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class Wrapped(Settings):
     """A function of a table as a method. It is known by its name.
 

@@ -12,7 +12,7 @@ from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Path, Solution
-from isinglass.select.settings import Settings, option, settings
+from isinglass.select.settings import Settings
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.solve.nodewise import Regressions
@@ -114,9 +114,14 @@ class Given(Selector):
         return self.items()
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class Fixed(Given):
     """A penalty that is given.
+
+    Parameters
+    ----------
+    alpha : float, default 0.05
+        The penalty of all pairs.
 
     Examples
     --------
@@ -126,7 +131,7 @@ class Fixed(Given):
     """
 
     name = "given"
-    alpha: float = option(default=0.05, help="The penalty of all pairs.")
+    alpha: float = 0.05
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", check_not_negative("alpha", self.alpha))
@@ -137,12 +142,12 @@ class Fixed(Given):
         return Choice(task.path([self.alpha], start=None if warm_start is None else warm_start.solution))
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class FixedPerNode(Given):
     """Penalties of the regressions of nodes, which were chosen for another table."""
 
     name = "given-per-node"
-    alphas: tuple[float, ...] = option(default=(), help="One for each node, NaN for constant columns.")
+    alphas: tuple[float, ...]  #: one for each node, NaN for constant columns
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
@@ -150,9 +155,18 @@ class FixedPerNode(Given):
             return Choice(_regressions(task).at(task.table.whole(), self.alphas))
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class PerNode(Selector):
     """Every node chooses its own penalty by the extended BIC; with standardized penalties this is R's IsingFit.
+
+    Parameters
+    ----------
+    alphas : int, default 100
+        Length of every node's list of penalties.
+    gamma : float, default 0.25
+        Weight of the number of candidate models; 0 is the BIC.
+    alpha_min_ratio : float, optional
+        Last alpha over first alpha; by default 0.0001, or 0.01 with fewer rows than predictors.
 
     Examples
     --------
@@ -166,11 +180,9 @@ class PerNode(Selector):
     """
 
     name = "per-node"
-    alphas: int = option(default=100, help="Length of every node's list of penalties.")
-    gamma: float = option(default=0.25, help="Weight of the number of candidate models; 0 is the BIC.")
-    alpha_min_ratio: float | None = option(
-        default=None, help="Last alpha over first alpha; by default 0.0001, or 0.01 with fewer rows than predictors."
-    )
+    alphas: int = 100
+    gamma: float = 0.25
+    alpha_min_ratio: float | None = None
 
     def __post_init__(self) -> None:
         check_count("alphas", self.alphas)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from types import FunctionType
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Self
 
 import numpy as np
 
@@ -19,48 +19,23 @@ from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
 from isinglass.solve.alphas import alpha_grid
-from isinglass.storage import DROPPABLE
 from isinglass.variables import Variables
 
 Alphas = int | float | Sequence[float] | AnyArray
-C = TypeVar("C")
-T = TypeVar("T")
 _LONGEST = 300
 
 
-def option(*, default: T, help: str, kw_only: bool = False, droppable: bool = False) -> T:
-    """Return a field with its default and what it does, in words for the command line and the reference.
-
-    ``droppable``: in a file it takes its default where its value cannot be stored.
-    """
-    metadata = {"help": help, **(DROPPABLE if droppable else {})}
-    return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
-
-
-@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(option,))
-def settings(cls: type[C]) -> type[C]:
-    """Make a frozen dataclass of settings whose documentation lists its options."""
-    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
-    own = [field for field in dataclasses.fields(made) if "help" in field.metadata]
-    if own and made.__doc__:
-        lines = [f"{field.name} : default {field.default!r}\n    {field.metadata['help']}" for field in own]
-        text, _, examples = made.__doc__.partition("Examples\n")
-        body = "\n".join(lines).replace("\n", "\n    ")
-        rest = f"\n\n    Examples\n{examples}" if examples else "\n    "
-        made.__doc__ = f"{text.rstrip()}\n\n    Parameters\n    ----------\n    {body}{rest}"
-    return made  # type: ignore[no-any-return]
-
-
+@dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """Base of frozen settings; two are equal if their fields are, arrays by their content."""
 
     def items(self) -> Options:
         """Return the fields by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def replace(self, **changes: object) -> Self:
         """Return the same settings but for some fields."""
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+        return replace(self, **changes)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and identify(self) == identify(other)
@@ -73,7 +48,7 @@ class Settings:
 
     def changed(self) -> Options:
         """Return the fields that differ from their defaults."""
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        defaults = {field.name: field.default for field in fields(self)}
         return {name: value for name, value in self.items().items() if identify(value) != identify(defaults[name])}
 
 
@@ -102,7 +77,7 @@ def identify(value: object, *, strictly: bool = False) -> str:
     if isinstance(value, np.random.SeedSequence):
         return f"SeedSequence({value.entropy}, {value.spawn_key})"
     if isinstance(value, Table | Network | Variables):
-        names = [field.name for field in dataclasses.fields(value)]
+        names = [field.name for field in fields(value)]
         parts = {
             name: vars(value).get(name) for name in names if name not in ("read_by", "guesses", "rows", "row_names")
         }
@@ -130,32 +105,36 @@ def _show(value: object) -> str:
     return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class Run(Settings):
     """How something is computed.
 
     These settings do not change the result, with two exceptions: a device agrees only to the tolerance, and a time
     limit can end the search early.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Fits to run in parallel, as in joblib; -1 uses all cores.
+    n_threads : int, optional
+        Threads of the kernels; by default ISINGLASS_NUM_THREADS, otherwise all cores.
+    device : str, optional
+        Where joint fits run: "cpu", or a GPU such as "cuda".
+    progress : bool, optional
+        Whether to show a progress bar on stderr; by default only if that is a terminal.
+    checkpoint : path, optional
+        Folder for finished tasks, from which an interrupted run resumes.
+    max_time : float, optional
+        Seconds after which the two-stage estimate returns the best network found; ``Fit.selection.left_out`` says
+        what there was no time for, such as the standard errors of an imputed table. None by default.
     """
 
-    n_jobs: int | None = option(default=None, help="Fits to run in parallel, as in joblib; -1 uses all cores.")
-    n_threads: int | None = option(
-        default=None, help="Threads of the kernels; by default ISINGLASS_NUM_THREADS, otherwise all cores."
-    )
-    device: str | None = option(default=None, help='Where joint fits run: "cpu", or a GPU such as "cuda".')
-    progress: bool | None = option(
-        default=None, help="Whether to show a progress bar on stderr; by default only if that is a terminal."
-    )
-    checkpoint: str | PathLike[str] | None = option(
-        default=None, help="Folder for finished tasks, from which an interrupted run resumes."
-    )
-
-    max_time: float | None = option(
-        default=None,
-        help="Seconds after which the two-stage estimate returns the best network found; "
-        "``Fit.selection.left_out`` says what there was no time for, such as the standard errors of an imputed table. "
-        "None by default.",
-    )
+    n_jobs: int | None = None
+    n_threads: int | None = None
+    device: str | None = None
+    progress: bool | None = None
+    checkpoint: str | PathLike[str] | None = None
+    max_time: float | None = None
 
     def __post_init__(self) -> None:
         if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,10 +34,11 @@ from isinglass.select.folds import one_by_one, units_of
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.progress import shown
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
+from isinglass.select.settings import Alphas, are_given, check_alphas
 from isinglass.select.task import Task
 from isinglass.selection_records import Stability
 from isinglass.solve.alphas import alpha_grid
+from isinglass.storage import DROPPABLE
 from isinglass.variables import Variables
 
 ABOVE = 1.0 + 1e-9
@@ -47,7 +49,7 @@ AT_ONCE = 4
 """Alphas that all subsamples run before it is decided whether to go on."""
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class StARS(Selector):
     """The network at the smallest alpha that, with all sparser ones, is stable under subsampling.
 
@@ -64,6 +66,13 @@ class StARS(Selector):
     few pairs that alone exceeds the threshold. Columns that are constant in a subsample, and fits that did not
     converge, are counted in warnings as well.
 
+    Parameters
+    ----------
+    alphas, threshold, n_subsamples, subsample_size, random_state
+        As for `IsingLassoStARS`; a threshold of 0.05 corresponds to 0.1 in R's huge and pulsar.
+    alpha_min_ratio : float, default 0.01
+        Smallest penalty over ``alpha_max``, if ``alphas`` is a number.
+
     Examples
     --------
     >>> from isinglass import Method, simulate
@@ -76,22 +85,12 @@ class StARS(Selector):
 
     name = "stars"
     keeps_tasks = True
-    alphas: Alphas = option(
-        default=30,
-        help="Number of log-spaced penalties from the largest alpha_max of table and subsamples down, or an explicit "
-        "list of them.",
-    )
-    threshold: float = option(
-        default=0.05,
-        help="Largest instability that counts as stable, from 0 to 0.5; 0.05 corresponds to 0.1 in R's huge and "
-        "pulsar.",
-    )
-    n_subsamples: int = option(default=20, help="Number of subsamples, at least 2.")
-    subsample_size: int | None = option(
-        default=None, help="Rows in each; by default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows."
-    )
-    random_state: RandomSource = option(default=0, help="Seed of the subsamples.", droppable=True)
-    alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
+    alphas: Alphas = 30
+    threshold: float = 0.05
+    n_subsamples: int = 20
+    subsample_size: int | None = None
+    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
+    alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
         if self.subsample_size is not None:

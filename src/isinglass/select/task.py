@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,7 @@ from isinglass.data import AnyTable, TableLike, as_table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
-from isinglass.select.settings import Alphas, Run, Settings, option, settings
+from isinglass.select.settings import Alphas, Run, Settings
 from isinglass.solve.exact_path import exact_alpha_max, exact_path
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
@@ -36,32 +35,26 @@ LOOSE = 1e-3
 near its minimum is wrong by as much as its neighbors differ."""
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class PathSettings(Settings):
-    """How the couplings of pairs are estimated at one penalty after the other."""
+    """How the couplings of pairs are estimated at one penalty after the other.
 
-    estimator: str = option(
-        default="joint",
-        help='"joint": the pseudo-likelihood; "nodewise": one regression per column; "exact": the likelihood, up to 20 '
-        "columns.",
-    )
-    penalty_weights: Any = option(  # Any: None, "standardized" or a matrix in whatever form
-        default=None,
-        help='Weight of each pair\'s penalty: 1; "standardized", the sum of the two standard deviations; or a '
-        "symmetric matrix, where 0 leaves a pair unpenalized and inf forbids it.",
-        kw_only=True,
-    )
-    rule: str = option(
-        default="and", help="Node-wise: how the two coefficients of a pair become one coupling.", kw_only=True
-    )
-    tol: float | None = option(
-        default=None,
-        help="Bound on the relative duality gap and on the KKT residual over all pairs; 1e-7 by default.",
-        kw_only=True,
-    )
-    max_iter: int | None = option(
-        default=None, help="Steps per alpha; the default depends on the estimator.", kw_only=True
-    )
+    Parameters
+    ----------
+    estimator : {"joint", "nodewise", "exact"}, default "joint"
+        The pseudo-likelihood; one regression per column; or the likelihood, up to 20 columns.
+    penalty_weights, tol, max_iter
+        As for `ising_path`; tol is 1e-7 by default.
+    rule : {"and", "or", "mean"}, default "and"
+        Node-wise: how the two coefficients of a pair become one coupling.
+    """
+
+    estimator: str = "joint"
+    _: KW_ONLY
+    penalty_weights: Any = None  # Any: None, "standardized" or a matrix in whatever form
+    rule: str = "and"
+    tol: float | None = None
+    max_iter: int | None = None
 
     def __post_init__(self) -> None:
         check_word("estimator", self.estimator, ESTIMATORS)
@@ -174,7 +167,7 @@ class Task:
 
     def replace(self, **changes: Any) -> Task:  # Any: the fields of this record
         """Return the same task but for some parts."""
-        return dataclasses.replace(self, **changes)
+        return replace(self, **changes)
 
     @cached_property
     def n_rows(self) -> float:

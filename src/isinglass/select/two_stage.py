@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from isinglass.select.prediction_check import STRIDE, PredictionCheck, Verdict, 
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, Given, Selector
-from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
+from isinglass.select.settings import Alphas, are_given, check_alphas
 from isinglass.select.stage_search import FULL, Stage, alphas_below, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Reason, TwoStageRecord
+from isinglass.storage import DROPPABLE
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
@@ -83,7 +84,7 @@ class TwoStageChoice(Choice):
         return "\n".join([head, *(f"  {stage!r}" for stage in self.stages)])
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class TwoStage(Selector):
     """The default selector: two stages choose the penalty, and cross-validation checks the choice.
 
@@ -100,6 +101,11 @@ class TwoStage(Selector):
     Every network is the optimum of a convex problem and has its certificate. The number and the ends of the alphas
     hardly matter: the paths go as far as they need, and are filled in around the choice.
 
+    Parameters
+    ----------
+    alphas, gamma, keep, n_folds, random_state
+        As for `IsingNetwork`.
+
     Examples
     --------
     >>> from isinglass import Method, simulate
@@ -111,20 +117,11 @@ class TwoStage(Selector):
 
     name = "two-stage"
     keeps_time, keeps_errors = True, True
-    alphas: Alphas = option(
-        default=30,
-        help="Number of alphas in the first pass of stage 1 (10 or more give the same pass); or a list of alphas.",
-    )
-    gamma: float = option(
-        default=0.25, help="Weight of the number of candidate networks in the EBIC; larger values choose fewer edges."
-    )
-    keep: float | None = option(
-        default=None,
-        help="Share of the best cross-validated gain that the network must keep; 0 leaves the choice to the EBIC. "
-        "Default 0.95, or 0.85 if there are no more rows than columns.",
-    )
-    n_folds: int = option(default=5, help="Number of folds; fewer if there are fewer rows.")
-    random_state: RandomSource = option(default=0, help="Seed of the folds.", droppable=True)
+    alphas: Alphas = 30
+    gamma: float = 0.25
+    keep: float | None = None
+    n_folds: int = 5
+    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
 
     def __post_init__(self) -> None:
         if self.keep is not None and not (is_real(self.keep) and 0 <= self.keep <= 1):
@@ -243,14 +240,14 @@ class TwoStage(Selector):
         return split_rows(table, groups, min(self.n_folds, n_units), rng) if n_units > 1 else []
 
 
-@settings
+@dataclass(frozen=True, eq=False, repr=False)
 class FixedStages(Given):
     """Penalties of both stages, or of stage 1, that were chosen for another table."""
 
     name = "given-stages"
-    first_alpha: float = option(default=0.05, help="The penalty of stage 1.")
-    alpha: float | None = option(default=None, help="The penalty of stage 2; by default there is only stage 1.")
-    exponent: float = option(default=FULL, help="Exponent of the penalty weights of stage 2.")
+    first_alpha: float  #: the penalty of stage 1
+    alpha: float | None = None  #: the penalty of stage 2; None: there is only stage 1
+    exponent: float = FULL  #: of the penalty weights of stage 2
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
