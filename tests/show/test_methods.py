@@ -121,7 +121,7 @@ SELECTORS = {
 }
 SAID = {
     "ebic": ["chosen by the extended BIC (γ = 0.5;"],
-    "cv": ["chosen by cross-validation", "4 folds", "seed 7"],
+    "cv": ["chosen by 4-fold cross-validation (seed 7) for the largest mean log pseudo-likelihood of held-out rows ("],
     "stars": ["stability of edges over subsamples", "10 subsamples", "seed 3"],
     "given": ["The penalty was given (α = 0.05)."],
 }
@@ -151,6 +151,24 @@ def test_regressions():
     assert "Ravikumar" in citation(fit)
     said = methods_text(Method("nodewise", selector=Fixed(0.2)).fit(mixed()))
     assert "(logistic, adjacent-category logistic, multinomial logistic; Haslbeck & Waldorp, 2020)" in said
+
+
+def test_an_exact_estimate_has_standard_errors_of_the_pseudo_likelihood():
+    text = methods_text(Method("exact").fit(chain()))
+    assert "maximizing the L1-penalized likelihood, computed by enumeration" in text
+    assert "errors of the unpenalized pseudo-likelihood estimate on these edges" in text
+
+
+def test_a_pair_has_a_table_or_one_coupling():
+    """Tables of nominal variables are a sentence of their own, also where nothing comes before it."""
+    mixed_text = methods_text(Method(selector=Fixed(0.05)).fit(mixed()))
+    assert "with one coupling per pair of variables, using isinglass" in mixed_text
+    nominal = as_table(np.random.default_rng(0).integers(0, 3, (N, 3)).astype(np.uint8), kinds="nominal")
+    nominal_text = methods_text(Method(selector=Fixed(0.05)).fit(nominal))
+    assert "one coupling per pair" not in nominal_text
+    regressions = methods_text(Method("nodewise", selector=Fixed(0.2)).fit(mixed()))
+    for text in (mixed_text, nominal_text, regressions):
+        assert ". A pair with a nominal variable has a table of couplings, penalized by its norm (" in text
 
 
 def test_a_single_pair_is_one_possible_edge():
@@ -311,6 +329,10 @@ def test_continuous_columns():
     assert all(name in cited for name in ("Yang", "Hastie", "nonparanormal", "Chen, J."))
     assert not any(name in cited for name in ("Barber", "Goodman", "Geng"))
 
+    equal = as_table(np.random.default_rng(0).normal(size=(N, 2)), kinds="continuous", names=["x", "y"])
+    text = methods_text(Method(selector=Fixed(0.05)).fit(equal))
+    assert re.search(r"grids of \d+ steps \(x from −[\d.]+ to [\d.]+; y from −[\d.]+ to [\d.]+\), with", text)
+
     plain = IsingNetwork(kinds="continuous").fit(frame[["age", "height"]])
     text = plain.methods_text()
     assert "grids of" in text
@@ -321,7 +343,7 @@ def test_continuous_columns():
     )
     said = methods_text(regressions)
     check_everywhere(regressions, said)
-    assert f"(age {len(np.unique(age))} from {age.min()} to {age.max()}), with a free parameter" in said
+    assert f"grids of {len(np.unique(age))} steps (age from {age.min()} to {age.max()}), with a free parameter" in said
     assert "(logistic, adjacent-category logistic on a grid; Haslbeck & Waldorp, 2020)" in said
 
 

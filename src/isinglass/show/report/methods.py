@@ -17,7 +17,16 @@ from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.imputation import MODEL
 from isinglass.select.method import Method
-from isinglass.show.report.sentences import Draft, What, cite, write
+from isinglass.select.selector import Selector
+from isinglass.show.report.sentences import (
+    Draft,
+    cite,
+    say_certificate,
+    say_missing,
+    say_model,
+    say_reading,
+    say_weights,
+)
 
 FOUND = 0.05
 """Family-wise p-value up to which an edge of a comparison is said to differ."""
@@ -25,33 +34,25 @@ FOUND = 0.05
 
 def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> Draft:
     """Say how the network of a fit was estimated and checked, as the methods section of a paper does."""
-    solution = fit.solution.without_covariates()
-    is_imputed = fit.missing is not None and fit.missing.treatment == "impute"
-    has_criterion = isinstance(fit.method.selector, TwoStage | EBIC | PerNode)
-    stages = fit.selection.stages
-    tells_stages = stages is not None and not stages.ended_first
-    model = _imputed_by(fit.method, solution.network, tells_stages)
-    penalty = "penalties" if isinstance(fit.method.selector, PerNode) else "penalty"
-    resampled = [sentence for found in bootstraps for sentence in _describe_bootstrap(found, penalty, is_imputed)]
-    simulated = "" if check is None else f"As a check, {check.n_simulated} rows were simulated from the network."
-    checked = [] if check is None else [simulated, check.sentence]
-    return write(
-        What(
-            solutions=[solution],
-            estimated=f"was estimated from {fit.data.n_observations} observations",
-            method=fit.method,
-            covariates=fit.network.variables.covariates,
-            rules=dict(zip(fit.network.names, fit.coding.columns, strict=True)),
-            weight_kind=fit.data.weight_kind,
-            weighted=f"with an effective number of {fit.data.n_rows:.1f} {cite('kish')}"
-            + has_criterion * ", which criteria use as the number of observations",
-            missing=fit.missing,
-            imputed_from=f"a network {model}, given the observed cells of their row",
-            choice=list(_fit_choice(fit, solution.network)),
-            findings=list(_fit_findings(fit)),
-            optimal_for=f"for {'the completed' if is_imputed else 'this'} table and {penalty}",
-            assessment=[*resampled, *checked],
-        )
+    method, selector, stages, missing = fit.method, fit.method.selector, fit.selection.stages, fit.missing
+    covariates, solution = fit.network.variables.covariates, fit.solution.without_covariates()
+    network = solution.network
+    is_imputed = missing is not None and missing.treatment == "impute"
+    penalty = "penalties" if isinstance(selector, PerNode) else "penalty"
+    has_criterion = isinstance(selector, TwoStage | EBIC | PerNode)
+    effective = f"with an effective number of {fit.data.n_rows:.1f} {cite('kish')}"
+    effective += has_criterion * ", which criteria use as the number of observations"
+    model = _imputed_by(selector, network, tells_stages=stages is not None and not stages.ended_first)
+    return Draft.of(
+        say_model([solution], method, covariates, f"was estimated from {fit.data.n_observations} observations"),
+        say_reading(network, dict(zip(fit.network.names, fit.coding.columns, strict=True))),
+        say_weights(fit.data.weight_kind, effective),
+        say_missing(missing, fit.network.n_features, f"a network {model}, given the observed cells of their row"),
+        _say_choice(fit, network),
+        _say_edges(fit),
+        say_certificate([solution], method, f"for {'the completed' if is_imputed else 'this'} table and {penalty}"),
+        *(_say_resamples(found, penalty, is_imputed) for found in bootstraps),
+        [] if check is None else _say_check(check),
     )
 
 
@@ -59,42 +60,37 @@ def describe_comparison(found: GroupComparison) -> Draft:
     """Say how groups were compared, as the methods section of a paper does, and what was found."""
     sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
-    seed = _seed(found.seed)
-    rules = () if found.coding is None else zip(found.names, found.coding.columns, strict=True)
-    deleted = (
-        f", after {found.n_deleted} further cells were deleted by the patterns of the other groups, because groups "
-        "differed in their share of missing cells"
+    compared = (
+        f"were compared between {len(found.groups)} groups, {sizes}, by a permutation test {cite('comparison')} with "
+        f"{found.n_permutations} permutations{_seed(found.seed)}, {how}; every network was estimated"
     )
-    failed = f"{found.n_unconverged} of the permutations did not reach their tolerance."
-    return write(
-        What(
-            solutions=found.solutions,
-            estimated=f"were compared between {len(found.groups)} groups, {sizes}, by a permutation test "
-            f"{cite('comparison')} with {found.n_permutations} permutations{seed}, {how}; every network was estimated",
-            method=found.method,
-            covariates=found.covariates,
-            rules=dict(rules),
-            weight_kind=found.weight_kind,
-            weighted="which stayed with their rows in every permutation",
-            missing=found.missing,
-            imputed_from=f"one network of all rows, ignoring groups, {_imputed_by(None, found.networks[0], True)}"
-            + (deleted if found.n_deleted else ""),
-            choice=[_comparison_choice(found)],
-            findings=list(_comparison_findings(found)),
-            optimal_for="in every group",
-            assessment=[failed] if found.n_unconverged else [],
+    network, coding = found.networks[0], found.coding
+    imputed_from = f"one network of all rows, ignoring groups, {_imputed_by(None, network)}"
+    if found.n_deleted:
+        imputed_from += (
+            f", after {found.n_deleted} further cells were deleted by the patterns of the other groups, because groups "
+            "differed in their share of missing cells"
         )
+    failed = f"{found.n_unconverged} of the permutations did not reach their tolerance."
+    return Draft.of(
+        say_model(found.solutions, found.method, found.covariates, compared),
+        say_reading(network, {} if coding is None else dict(zip(found.names, coding.columns, strict=True))),
+        say_weights(found.weight_kind, "which stayed with their rows in every permutation"),
+        say_missing(found.missing, network.n_features + len(found.covariates), imputed_from),
+        [_name_penalty(found)],
+        _say_differences(found),
+        say_certificate(found.solutions, found.method, "in every group"),
+        [failed] if found.n_unconverged else [],
     )
 
 
-def _imputed_by(method: Method | None, network: Network, tells_stages: bool) -> str:
+def _imputed_by(selector: Selector | None, network: Network, *, tells_stages: bool = True) -> str:
     """Say how the network was estimated that missing cells were drawn from.
 
-    Two stages are explained unless ``tells_stages``: the sentence on the network itself explains the same ones.
+    Two stages are not explained if the text ``tells_stages``, and those of the ``selector`` are the same ones.
     """
-    own = None if method is None else method.selector
     chosen = _two_stages(MODEL, network)
-    if tells_stages and isinstance(own, TwoStage) and own.gamma == MODEL.gamma:
+    if tells_stages and isinstance(selector, TwoStage) and selector.gamma == MODEL.gamma:
         chosen = "in the two stages described below, without the check by prediction"
     return f"whose edges were selected {chosen}, and estimated again almost without a penalty"
 
@@ -106,17 +102,22 @@ def _seed(state: object) -> str:
 
 def _chosen_by(method: Method, network: Network) -> str:
     """Say what chooses the penalty, with its settings; a penalty that is given is chosen by nothing."""
-    selector, is_binary = method.selector, set(network.kinds) == {"binary"}
+    selector = method.selector
     if isinstance(selector, TwoStage):
         check = f", with a check by {selector.n_folds}-fold cross-validation{_seed(selector.random_state)}"
         return _two_stages(selector, network) + (check if selector.keep != 0 else "")
     if isinstance(selector, PerNode):
-        is_isingfit = is_binary and isinstance(method.penalty_weights, str)
+        is_isingfit = set(network.kinds) == {"binary"} and isinstance(method.penalty_weights, str)
         return f"by {_ebic(selector, network)}{', as in the R package IsingFit' * is_isingfit}"
     if isinstance(selector, EBIC):
         return f"by {_ebic(selector, network)}"
     if isinstance(selector, CrossValidation):
-        return f"by cross-validation ({selector.words.partition(', ')[2]})"
+        folds = "cross-validation with given folds"
+        if selector.splits is None:
+            again = f", repeated {selector.n_repeats} times," if selector.n_repeats > 1 else ""
+            folds = f"{selector.n_folds}-fold cross-validation{again}{_seed(selector.random_state)}"
+        sparsest = "the sparsest network within one standard error of " if selector.rule == "1se" else ""
+        return f"by {folds} for {sparsest}the largest mean log pseudo-likelihood of held-out rows"
     if isinstance(selector, StARS):
         return f"by the stability of edges over subsamples ({selector.words}) {cite('stars')}"
     return ""
@@ -143,37 +144,37 @@ def _at(alpha: float) -> str:
     return "" if np.isnan(alpha) else f" (α = {alpha:.4g})"
 
 
-def _fit_choice(fit: Fit, network: Network) -> Iterator[str]:
+def _say_choice(fit: Fit, network: Network) -> Iterator[str]:
     """Say what chose the penalty; of the two-stage estimate what decided in the end."""
     selector, at = fit.method.selector, _at(fit.solution.alpha)
     if isinstance(selector, TwoStage):
-        yield from _describe_stages(fit, selector, network)
+        yield from _say_stages(fit, selector, network)
     elif selector.is_given:
         yield f"The penalty was given{at}." if at else "The penalties were given."
     else:
-        of_node = " of every node" if isinstance(selector, PerNode) else ""
-        yield f"The penalty{of_node} was chosen {_chosen_by(fit.method, network)}{at}."
+        yield f"The penalty{_of_node(selector)} was chosen {_chosen_by(fit.method, network)}{at}."
 
 
-def _comparison_choice(found: GroupComparison) -> str:
+def _of_node(selector: Selector) -> str:
+    return " of every node" if isinstance(selector, PerNode) else ""
+
+
+def _name_penalty(found: GroupComparison) -> str:
     """Say which penalty the networks of groups and permutations have."""
     if found.method is None:
         return "The function estimated the networks of every group and every permutation."
-    chosen = _chosen_by(found.method, found.networks[0])
-    of_node = " of every node" if isinstance(found.method.selector, PerNode) else ""
+    selector, chosen = found.method.selector, _chosen_by(found.method, found.networks[0])
     if found.reselect and chosen:
-        return f"The penalty{of_node} was chosen in every group and again in every permutation {chosen}."
+        return f"The penalty{_of_node(selector)} was chosen in every group and again in every permutation {chosen}."
     scaled = "multiplied by the square root of the number of groups"
-    if isinstance(found.method.selector, TwoStage):
+    if isinstance(selector, TwoStage):
         scaled = f"rescaled to the noise in 1/{len(found.groups)} of the rows"
-    kept = f", chosen for all rows together {chosen}, and {scaled}"
-    return (
-        f"All groups and permutations used the same penalty{of_node}{kept if chosen else ''}"
-        f"{_at(found.solutions[0].alpha)}."
-    )
+    kept = f", chosen for all rows together {chosen}, and {scaled}" if chosen else ""
+    at = _at(found.solutions[0].alpha)
+    return f"All groups and permutations used the same penalty{_of_node(selector)}{kept}{at}."
 
 
-def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator[str]:
+def _say_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator[str]:
     """Say how the two stages went, and which network was taken for which reason."""
     stages = fit.selection.stages
     assert stages
@@ -235,14 +236,14 @@ def explain_choice(fit: Fit) -> Iterator[str]:
             assert_never(stages.reason)
 
 
-def _fit_findings(fit: Fit) -> Iterator[str]:
+def _say_edges(fit: Fit) -> Iterator[str]:
     """Say how many edges there are, and what is known of their errors."""
     yield f"The network has {fit.solution.n_edges} of {plural(fit.network.n_pairs, 'possible edge')}."
     if fit.refits is not None and np.isfinite(fit.refits.edge_errors).any():
         is_pooled = fit.missing is not None and fit.missing.edge_information is not None
         pooled = f", pooled over imputations by Rubin's rules {cite('imputation')}" if is_pooled else ""
         yield (
-            "Standard errors are robust (sandwich) errors of the unpenalized estimate on the selected edges"
+            "Standard errors are robust (sandwich) errors of the unpenalized pseudo-likelihood estimate on these edges"
             f"{pooled}; they do not account for the selection."
         )
     if fit.edge_q is not None and fit.method.fdr is not None:
@@ -253,7 +254,7 @@ def _fit_findings(fit: Fit) -> Iterator[str]:
         )
 
 
-def _describe_bootstrap(found: Bootstrap, penalty: str, is_imputed: bool) -> Iterator[str]:
+def _say_resamples(found: Bootstrap, penalty: str, is_imputed: bool) -> Iterator[str]:
     """Say how often rows were drawn again, and how far orders were stable when rows were left out."""
     again = f", with the {penalty} chosen again in each" if found.reselect else f", at the {penalty} of the whole table"
     again += ", and missing cells imputed again in each" if is_imputed else ""
@@ -277,7 +278,12 @@ def _describe_bootstrap(found: Bootstrap, penalty: str, is_imputed: bool) -> Ite
         yield f"{found.n_unconverged} of these networks did not reach their tolerance."
 
 
-def _comparison_findings(found: GroupComparison) -> Iterator[str]:
+def _say_check(found: ModelCheck) -> Iterator[str]:
+    """Say whether the network reproduces its table."""
+    yield f"As a check, {found.n_simulated} rows were simulated from the network. {found.sentence}"
+
+
+def _say_differences(found: GroupComparison) -> Iterator[str]:
     """Say what differs between the groups."""
     if len(found.groups) > 2:
         yield "With more than two groups, differences are those between the two groups furthest apart."

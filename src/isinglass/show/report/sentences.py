@@ -1,20 +1,18 @@
-"""The sentences of a methods section, and what they cite.
-
-A fit and a comparison of groups each make a record of `What` was done. Every sentence is a function of that record, so
-one that is written for a fit is there for a comparison, too.
-"""
+"""The sentences that the methods text of a fit shares with that of a comparison of groups, and what they cite."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 
 import numpy as np
 
+from isinglass.arrays import IntArray
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import show_span
 from isinglass.errors import plural
@@ -23,7 +21,7 @@ from isinglass.network import Network
 from isinglass.results import Solution
 from isinglass.select.method import Method
 from isinglass.text_tables import join_words
-from isinglass.variables import KINDS
+from isinglass.variables import KINDS, Variables
 from isinglass.version import YEAR, __version__
 
 ESTIMATES = {
@@ -45,6 +43,11 @@ class Draft:
     """A text with citations, made by `cite`."""
 
     written: str
+
+    @classmethod
+    def of(cls, *parts: Iterable[str]) -> Draft:
+        """Return the paragraph of these sentences."""
+        return cls(" ".join(chain.from_iterable(parts)))
 
     @property
     def text(self) -> str:
@@ -77,170 +80,88 @@ def references() -> dict[str, dict[str, str]]:
     return known
 
 
-@dataclass(frozen=True)
-class What:
-    """What was done and found. No field has a default: a fit and a comparison must both fill in every one."""
+def say_model(
+    solutions: Sequence[Solution], method: Method | None, covariates: Sequence[str], estimated: str
+) -> Iterator[str]:
+    """Say what was estimated, and by which criterion.
 
-    solutions: Sequence[Solution]  # one, or that of every group; without covariates
-    estimated: str  # from what they were estimated; the sentence goes on with how
-    method: Method | None  # None: a function estimated them
-    covariates: Sequence[str]  # their names
-    rules: Mapping[str, Rule]  # how the columns were read, by their names
-    weight_kind: str | None
-    weighted: str  # what sampling weights meant
-    missing: Missing | None
-    imputed_from: str  # what missing cells were drawn from
-    choice: Sequence[str]  # what chose the penalty, and which networks have it
-    findings: Sequence[str]
-    optimal_for: str  # what the solutions are the optimum of
-    assessment: Sequence[str]  # how far networks of other rows agree, and whether the network fits
-
-    @property
-    def network(self) -> Network:
-        """The network, or that of the first group."""
-        return self.solutions[0].network
-
-    @property
-    def kinds(self) -> set[str]:
-        """The kinds of the variables that are modeled."""
-        return set(self.network.kinds)
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether the model is an Ising model."""
-        return self.kinds == {"binary"}
-
-
-def write(what: What) -> Draft:
-    """Put the sentences together."""
-    return Draft(" ".join(sentence for say in SENTENCES for sentence in say(what)))
-
-
-def _say_model(what: What) -> Iterator[str]:
-    """Say what was estimated from how many observations, and by which criterion."""
-    model, ising = ("A pairwise Markov network", " (Ising model)")
-    if len(what.solutions) > 1:
-        model, ising = ("Pairwise Markov networks", " (Ising models)")
-    mixed = f" {cite('mixed')}" if len(what.kinds) > 1 or "nominal" in what.kinds else ""
-    how, more = "by a function of the user", ""
-    if what.method is not None:
-        how = _estimator(what.method, what)
-        more = "" if what.method.estimator == "nodewise" else ", with one coupling per pair of variables"
-        if "nominal" in what.kinds:
-            more += (
-                ", and for a pair with a nominal variable a table of couplings, penalized by its norm (√2 times the "
-                "Frobenius norm, 2 times for two nominal variables)"
+    ``solutions`` are one, or that of every group, without covariates; a ``method`` that is None is a function.
+    ``estimated`` says from what; the sentence goes on with how.
+    """
+    network, kinds = solutions[0].network, set(solutions[0].network.kinds)
+    model, ising, subject = "A pairwise Markov network", " (Ising model)", "The network is"
+    if len(solutions) > 1:
+        model, ising, subject = "Pairwise Markov networks", " (Ising models)", "The networks are"
+    ising = ising if kinds == {"binary"} else ""
+    mixed = f" {cite('mixed')}" if len(kinds) > 1 or "nominal" in kinds else ""
+    how = "by a function of the user" if method is None else _name_estimator(method, kinds)
+    yield f"{model}{ising}{mixed} of {_count_columns(network)} {estimated} {how}, using isinglass {__version__}."
+    if method is not None:
+        if "nominal" in kinds:
+            yield (
+                "A pair with a nominal variable has a table of couplings, penalized by its norm (√2 times the "
+                "Frobenius norm, 2 times for two nominal variables)."
             )
-    kind = f"{ising if what.is_binary else ''}{mixed}"
-    yield f"{model}{kind} of {_columns(what.network)} {what.estimated} {how}{more}, using isinglass {__version__}."
+        if isinstance(method.penalty_weights, str):
+            yield "Penalties were weighted by the standard deviations of the variables."
+        elif method.penalty_weights is not None:
+            yield "Penalty weights were given for every pair."
+        if method.estimator == "nodewise":
+            yield f"The two estimates of a pair were combined by the {method.rule.upper()} rule."
+    if covariates:
+        were = "was" if len(covariates) == 1 else "were"
+        listed = _list_variables(covariates)
+        yield f"{subject} adjusted for {listed}, which {were} conditioned on and not modeled, without a penalty."
 
 
-def _estimator(method: Method, what: What) -> str:
+def _name_estimator(method: Method, kinds: Collection[str]) -> str:
     """Say what was maximized; regressions have the likelihood of their variable's kind."""
-    if method.estimator == "nodewise" and not what.is_binary:
-        present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in what.kinds)
+    is_binary = kinds == {"binary"}
+    if method.estimator == "nodewise":
+        if is_binary:
+            return f"{ESTIMATES['nodewise']} {cite('node-wise')}"
+        present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in kinds)
         return f"by a penalized regression of every variable on all others ({present}) {cite('node-wise-mixed')}"
-    cited = ["node-wise"] if method.estimator == "nodewise" else ["pseudo-likelihood"]
-    if method.estimator == "joint" and what.is_binary:
-        cited.append("paper")
-    return f"{ESTIMATES[method.estimator]} {cite(*cited)}"
+    cited = ["pseudo-likelihood", "paper"] if method.estimator == "joint" and is_binary else ["pseudo-likelihood"]
+    coupling = "" if kinds == {"nominal"} else ", with one coupling per pair of variables"
+    return f"{ESTIMATES[method.estimator]} {cite(*cited)}{coupling}"
 
 
-def _columns(network: Network) -> str:
+def _count_columns(network: Network) -> str:
     """Say how many variables of which kind the network has."""
     parts, kinds = [], np.array(network.kinds)
     for kind in KINDS:
         sizes = network.variables.sizes[kinds == kind]
         if len(sizes):
-            several = f"{sizes.min()} to {sizes.max()}" if np.ptp(sizes) else f"{sizes[0]}"
-            noun = f"{kind} variable{'s' * (len(sizes) > 1)}"
-            size = f" ({several} categories)" if kind in ("ordinal", "nominal") else ""
-            parts.append(f"{len(sizes)} {noun}{size}")
+            size = f" ({_span(sizes)} categories)" if kind in ("ordinal", "nominal") else ""
+            parts.append(f"{plural(len(sizes), f'{kind} variable')}{size}")
     return join_words(parts)
 
 
-def _say_penalty_weights(what: What) -> Iterator[str]:
-    weights = None if what.method is None else what.method.penalty_weights
-    if isinstance(weights, str):
-        yield "Penalties were weighted by the standard deviations of the variables."
-    elif weights is not None:
-        yield "Penalty weights were given for every pair."
+def _span(sizes: Sequence[int] | IntArray) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{low} to {high}" if low < high else f"{low}"
 
 
-def _say_rule(what: What) -> Iterator[str]:
-    if what.method is not None and what.method.estimator == "nodewise":
-        yield f"The two estimates of a pair were combined by the {what.method.rule.upper()} rule."
-
-
-def _say_covariates(what: What) -> Iterator[str]:
-    if what.covariates:
-        were = "was" if len(what.covariates) == 1 else "were"
-        listed = _list_variables(what.covariates)
-        subject = "The networks are" if len(what.solutions) > 1 else "The network is"
-        yield f"{subject} adjusted for {listed}, which {were} conditioned on and not modeled, without a penalty."
-
-
-def _say_answers(what: What) -> Iterator[str]:
-    """Say which answer is 1, and where numbers were cut."""
-    levels = {name: rule for name, rule in what.rules.items() if isinstance(rule, Levels) and not rule.is_plain}
+def say_reading(network: Network, rules: Mapping[str, Rule]) -> Iterator[str]:
+    """Say how the columns were read, by the rules of their names, and what is assumed about their values."""
+    levels = {name: rule for name, rule in rules.items() if isinstance(rule, Levels) and not rule.is_plain}
     pairs = {name: rule.pair for name, rule in levels.items() if rule.kind == "binary"}
     bits = {name: f"1 stands for {_value(one)} and 0 for {_value(zero)}" for name, (zero, one) in pairs.items()}
-    yield from _say_once(bits, len(what.rules))
-    cuts = {name: rule.threshold for name, rule in what.rules.items() if isinstance(rule, Cut)}
-    above = {name: f"1 stands for values above {threshold:g}" for name, threshold in cuts.items()}
-    yield from _say_once(above, len(what.rules))
-
-
-def _say_ordinal(what: What) -> Iterator[str]:
-    """Say what is assumed about ordered categories, and which were turned."""
-    if "ordinal" not in what.kinds:
-        return
-    variables = what.network.variables
-    scores = [scores for kind, scores in zip(variables.kinds, variables.scores, strict=True) if kind == "ordinal"]
-    equal = all(np.allclose(np.diff(np.array(each), 2), 0.0) for each in scores)
-    spacing = f"scores that are not all equally spaced {cite('scores')}"
-    if equal:
-        spacing = f"equally spaced scores {cite('ordinal', 'scores')}"
-    yield (
-        "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
-        f"which entered with {spacing}."
+    yield from _say_once(bits, len(rules))
+    cuts = {name: rule.threshold for name, rule in rules.items() if isinstance(rule, Cut)}
+    yield from _say_once(
+        {name: f"1 stands for values above {threshold:g}" for name, threshold in cuts.items()}, len(rules)
     )
-    turned = [name for name, rule in what.rules.items() if isinstance(rule, Levels) and rule.is_reversed]
-    if turned:
+    if "ordinal" in network.kinds:
+        yield _say_ordinal(network.variables)
+    turned = [name for name, rule in rules.items() if isinstance(rule, Levels) and rule.is_reversed]
+    if turned and "ordinal" in network.kinds:
         yield f"The categories of {_list_variables(turned, MOST_TURNED)} were taken in reverse order."
-
-
-def _say_continuous(what: What) -> Iterator[str]:
-    """Say on which grids continuous variables lie, and how many values are beyond their ends."""
-    rules = {name: rule for name, rule in what.rules.items() if isinstance(rule, Steps) and name not in what.covariates}
-    if not rules:
-        return
-    sizes = [rule.n_categories for rule in rules.values()]
-    several = f"{min(sizes)} to {max(sizes)}" if min(sizes) < max(sizes) else f"{sizes[0]}"
-    listed = [
-        f"{name} {rule.n_categories} from {show_span(rule.values[0], rule.values[-1])}" for name, rule in rules.items()
-    ]
-    shown = f" ({'; '.join(listed)})" if len(rules) <= SHOWN else ""
-    normal = [name for name, rule in rules.items() if rule.is_normal]
-    entered = "scores" if len(normal) == len(rules) else "values or scores" if normal else "values"
-    yield (
-        f"Continuous variables were put on grids of {several} steps{shown}, with a free parameter for every step, so "
-        f"that no distribution was assumed; couplings are linear in the {entered}, per standard deviation "
-        f"{cite('continuous')}."
-    )
-    if normal:
-        which = "They" if len(normal) == len(rules) > 1 else _list_variables(normal)
-        ranks = "the ranks of its values" if len(normal) == 1 else "the ranks of their values"
-        yield (
-            f"{which} entered with normal scores, the quantiles of the standard normal distribution at {ranks} "
-            f"{cite('normal-scores')}."
-        )
-    below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
-    if below or above:
-        yield (
-            f"Of the values, {below} below and {above} above the grid of their variable were assigned to its first and "
-            "its last step."
-        )
+    modeled = set(network.names)
+    grids = {name: rule for name, rule in rules.items() if isinstance(rule, Steps) and name in modeled}
+    if grids:
+        yield from _say_continuous(grids)
 
 
 def _value(value: object) -> str:
@@ -269,18 +190,59 @@ def _list_variables(names: Sequence[str], most: int = SHOWN) -> str:
     return f"{len(names)} variables" if len(names) > most else join_words(names)
 
 
-def _say_weights(what: What) -> Iterator[str]:
-    if what.weight_kind == "sampling":
-        yield f"Observations had sampling weights, {what.weighted}."
-    elif what.weight_kind == "counts":
+def _say_ordinal(variables: Variables) -> str:
+    """Say what is assumed about ordered categories."""
+    scores = [scores for kind, scores in zip(variables.kinds, variables.scores, strict=True) if kind == "ordinal"]
+    spacing = f"scores that are not all equally spaced {cite('scores')}"
+    if all(np.allclose(np.diff(np.array(each), 2), 0.0) for each in scores):
+        spacing = f"equally spaced scores {cite('ordinal', 'scores')}"
+    return (
+        "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
+        f"which entered with {spacing}."
+    )
+
+
+def _say_continuous(rules: Mapping[str, Steps]) -> Iterator[str]:
+    """Say on which grids continuous variables lie, and how many values are beyond their ends."""
+    sizes = [rule.n_categories for rule in rules.values()]
+    each = {name: f"{rule.n_categories} " * (min(sizes) < max(sizes)) for name, rule in rules.items()}
+    ends = {name: show_span(rule.values[0], rule.values[-1]).replace("-", "−") for name, rule in rules.items()}
+    listed = "; ".join(f"{name} {each[name]}from {ends[name]}" for name in rules)
+    normal = [name for name, rule in rules.items() if rule.is_normal]
+    entered = "scores" if len(normal) == len(rules) else "values or scores" if normal else "values"
+    yield (
+        f"Continuous variables were put on grids of {_span(sizes)} steps{f' ({listed})' * (len(rules) <= SHOWN)}, with "
+        f"a free parameter for every step, so that no distribution was assumed; couplings are linear in the {entered}, "
+        f"per standard deviation {cite('continuous')}."
+    )
+    if normal:
+        which = "They" if len(normal) == len(rules) > 1 else _list_variables(normal)
+        ranks = "the ranks of its values" if len(normal) == 1 else "the ranks of their values"
+        yield (
+            f"{which} entered with normal scores, the quantiles of the standard normal distribution at {ranks} "
+            f"{cite('normal-scores')}."
+        )
+    below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
+    if below or above:
+        yield (
+            f"Of the values, {below} below and {above} above the grid of their variable were assigned to its first and "
+            "its last step."
+        )
+
+
+def say_weights(kind: str | None, sampling: str) -> Iterator[str]:
+    """Say what row weights stand for; ``sampling`` is what such weights mean here."""
+    if kind == "sampling":
+        yield f"Observations had sampling weights, {sampling}."
+    elif kind == "counts":
         yield "Row weights were counts of equal observations."
 
 
-def _say_missing(what: What) -> Iterator[str]:
-    missing = what.missing
+def say_missing(missing: Missing | None, n_columns: int, imputed_from: str) -> Iterator[str]:
+    """Say which cells were missing, and what was done about them; ``imputed_from`` is what they were drawn from."""
     if missing is None:
         return
-    share = missing.n_cells / (missing.n_rows * (what.network.n_features + len(what.covariates)))
+    share = missing.n_cells / (missing.n_rows * n_columns)
     cells, were = f"{plural(missing.n_cells, 'missing cell')} ({share:.1%})", "was" if missing.n_cells == 1 else "were"
     if missing.treatment == "drop":
         reasons = [cells] * (missing.n_cells > 0)
@@ -293,37 +255,19 @@ def _say_missing(what: What) -> Iterator[str]:
         empty = f"; {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
         empty += f"; {plural(missing.n_unlabeled, 'row')} without a group label left out" * (missing.n_unlabeled > 0)
         times = f"{missing.n_imputations} times by stochastic EM {cite('stochastic-em')}"
-        yield f"{cells} {were} imputed {times}, from {what.imputed_from}{empty}."
+        yield f"{cells} {were} imputed {times}, from {imputed_from}{empty}."
 
 
-def _say_certificate(what: What) -> Iterator[str]:
+def say_certificate(solutions: Sequence[Solution], method: Method | None, optimal_for: str) -> Iterator[str]:
     """Say whether the computation reached the optimum; a network of the user may have no certificate."""
-    gap, residual = (max(getattr(one, name) for one in what.solutions) for name in ("duality_gap", "kkt_residual"))
+    gap, residual = (max(getattr(one, name) for one in solutions) for name in ("duality_gap", "kkt_residual"))
     if np.isnan(residual):
         return
-    up_to = "up to " * (len(what.solutions) > 1)
+    up_to = "up to " * (len(solutions) > 1)
     proof = f"(duality gap {up_to}{gap:.1e}, KKT residual {up_to}{residual:.1e})"
-    tol = "" if what.method is None else f" of {what.method.tolerance:g}"
-    if all(solution.converged for solution in what.solutions):
-        up_to = f", up to a tolerance{tol}" if what.method is not None and what.method.tol is not None else ""
-        yield f"The computation reached the optimum {what.optimal_for}{up_to} {proof}."
+    tol = "" if method is None else f" of {method.tolerance:g}"
+    if all(solution.converged for solution in solutions):
+        up_to = f", up to a tolerance{tol}" if method is not None and method.tol is not None else ""
+        yield f"The computation reached the optimum {optimal_for}{up_to} {proof}."
     else:
-        yield f"The computation did NOT reach its tolerance{tol} {what.optimal_for} {proof}."
-
-
-SENTENCES: Sequence[Callable[[What], Iterable[str]]] = (
-    _say_model,
-    _say_penalty_weights,
-    _say_rule,
-    _say_covariates,
-    _say_answers,
-    _say_ordinal,
-    _say_continuous,
-    _say_weights,
-    _say_missing,
-    lambda what: what.choice,
-    lambda what: what.findings,
-    _say_certificate,
-    lambda what: what.assessment,
-)
-"""The paragraph, of a fit and of a comparison of groups alike."""
+        yield f"The computation did NOT reach its tolerance{tol} {optimal_for} {proof}."
