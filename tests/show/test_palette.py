@@ -63,7 +63,9 @@ def test_colors_have_names_and_channels():
 
 def test_one_mapping_has_the_colors_of_several_networks():
     assert color_groups("RD", {"R": "red", "D": "blue", "I": "green"}) == {"R": "#d55e00", "D": "#0072b2"}
-    assert color_groups([1, 1.0, 2], {"1": "blue"}) == {1: "#0072b2", 2: "#e69f00"}
+    assert color_groups([1, 1.0, 2], {"1": "blue"}) == {"1": "#0072b2", "2": "#e69f00"}
+    assert color_groups([1.0, float("nan"), 2.5], {1: "blue"}) == {"1": "#0072b2", None: "#bbbbbb", "2.5": "#e69f00"}
+    assert color_groups(["v1.0"]) == {"v1.0": "#e69f00"}
     assert color_groups(["1"], {1.0: "blue"}) == {"1": "#0072b2"}
     with pytest.raises(DataError, match=r"groups that occur \('R', 'D'\); got 'Rep'"):
         color_groups("RD", {"Rep": "red", "D": "blue"})

@@ -302,6 +302,7 @@ def test_an_estimator_gives_what_it_knows(frame):
     assert data["path"]["selected"] == chosen
     assert data["path"]["alphas"] == [solution.alpha for solution in net.path_]
     assert data["curve"]["kind"] == "instability"
+    assert data["settings"].keys() == {"method", "choice", "tol", "max_iter"}
     assert data["settings"]["choice"] == net.fit_.method.words
     assert data["certificate"]["kkt_residual"][chosen] == net.kkt_residual_
     assert data["n_rows"] == len(frame)
@@ -417,7 +418,7 @@ def test_group_colors(path):
     assert colors["b"] not in (colors["a"], colors["c"])
     numbers = pd.Series([1.0, np.nan, 2.0] + [1.0] * 5)  # with a hole, whole numbers are floats
     data = data_of(build_report(path[5], groups=numbers, group_colors={1: "blue", 2: "red"}))
-    assert data["groups"] == [{"name": "1.0", "color": "#0072b2"}, {"name": "2.0", "color": "#d55e00"}]
+    assert data["groups"] == [{"name": "1", "color": "#0072b2"}, {"name": "2", "color": "#d55e00"}]
     assert data["nodes"]["groups"] == [0, -1, 1, 0, 0, 0, 0, 0]
     many = data_of(build_report(Network.from_couplings(np.zeros((20, 20)), np.zeros(20)), groups=range(20)))
     assert len({group["color"] for group in many["groups"][:7]}) == 7

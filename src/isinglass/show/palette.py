@@ -53,31 +53,32 @@ def channels(color: str) -> tuple[int, int, int]:
 
 def read_groups(
     groups: NodeValues | None, chosen: GroupColors | None, names: Sequence[str]
-) -> tuple[list[Hashable], dict[Hashable, str]]:
+) -> tuple[list[str | None], dict[str | None, str]]:
     """Return the group of every node, None for none, and the color of every group, in the order of first occurrence."""
     if groups is None:
         if chosen is not None:
             raise DataError("group_colors must come with groups, one per node; got None.")
         return [None] * len(names), {None: NEUTRAL}
-    members = [plain_value(group) for group in by_node(groups, names, "groups")]
-    for group in members:
-        if not isinstance(group, Hashable):
-            raise ArgumentError("groups", "must be texts or numbers", group)
     if not isinstance(chosen, Mapping | None):
         raise ArgumentError("group_colors", "must be a mapping of groups to colors", chosen)
-    found, colored = dict.fromkeys(members), {group: read_color(color) for group, color in (chosen or {}).items()}
-    by_text = {_text(group): color for group, color in colored.items()}
-    given = {group: color for group in found if (color := colored.get(group) or by_text.get(_text(group)))}
+    members = [_name_group(group) for group in by_node(groups, names, "groups")]
+    given = {_name_group(group): read_color(color) for group, color in (chosen or {}).items()}
+    found = dict.fromkeys(members)
     others = [group for group in found if group is not None and group not in given]
-    unknown = [group for group in colored if _text(group) not in set(map(_text, found))]
+    unknown = [group for group in given if group not in found]
     if unknown and others:  # misspelled; otherwise the colors are for other networks, too
         known = listed(list(map(repr, found)))
         raise ArgumentError("group_colors", f"must be colors of groups that occur ({known})", unknown[0])
-    free = [color for color in GROUPS if color not in given.values()] or list(GROUPS)
-    colors = {None: NEUTRAL} | {group: free[k % len(free)] for k, group in enumerate(others)} | given
+    taken = {given[group] for group in found if group in given}
+    free = [color for color in GROUPS if color not in taken] or list(GROUPS)
+    colors = {None: NEUTRAL, **{group: free[k % len(free)] for k, group in enumerate(others)}, **given}
     return members, {group: colors[group] for group in found}
 
 
-def _text(group: Hashable) -> str:
-    """Return how a group is written: a column of whole numbers with a hole has 1.0 in place of 1."""
-    return str(group).removesuffix(".0")
+def _name_group(group: object) -> str | None:
+    """Return how a group is called; a column of whole numbers with a hole has 1.0 in place of 1."""
+    plain = plain_value(group)
+    if not isinstance(plain, Hashable):
+        raise ArgumentError("groups", "must be texts or numbers", group)
+    is_whole = isinstance(plain, float) and plain.is_integer()
+    return None if plain is None else str(int(plain) if is_whole else plain)

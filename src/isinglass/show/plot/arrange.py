@@ -5,7 +5,6 @@ All lengths are in points, 72 to an inch.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import product
 
@@ -37,8 +36,8 @@ class Nodes:
 
     texts: list[str]
     inside: bool  # whether the texts are written into the nodes if all have room
-    members: list[Hashable]  # the group of every node
-    colors: dict[Hashable, str]  # of the groups
+    members: list[str | None]  # the group of every node
+    colors: dict[str | None, str]  # of the groups
     scale: FloatArray  # diameters relative to those of nodes without a measure
     rings: FloatArray | None  # shares
     strength: FloatArray

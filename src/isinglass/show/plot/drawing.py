@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -216,14 +216,14 @@ def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, size: float) -> int
     return 0
 
 
-def _shapes(colors: Mapping[Hashable, str]) -> list[tuple[Hashable, str, str]]:
+def _shapes(colors: Mapping[str | None, str]) -> list[tuple[str | None, str, str]]:
     """Return every group with its color and shape; groups of the same color differ in shape."""
     given = list(colors.values())
     counts = [given[:k].count(color) for k, color in enumerate(given)]
     return [(*item, MARKERS[count % len(MARKERS)]) for item, count in zip(colors.items(), counts, strict=True)]
 
 
-def _explain_groups(colors: Mapping[Hashable, str]) -> list[tuple[Line2D, str]]:
+def _explain_groups(colors: Mapping[str | None, str]) -> list[tuple[Line2D, str]]:
     """Return the entries of the legend for groups of nodes."""
     if set(colors) == {None}:
         return []

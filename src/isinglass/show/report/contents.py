@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -49,10 +49,10 @@ def read_settings(given: Mapping[str, object] | None, fit: Fit | None) -> dict[s
     """Return what the network was made with, as texts."""
     if not isinstance(given, Mapping | None):
         raise ArgumentError("settings", "must be a mapping of names to values", given)
-    if given is None:
-        method = None if fit is None else fit.method
-        given = {} if method is None else {"method": method.estimator, "choice": method.words, **method.changed()}
-    return {str(name): str(value) for name, value in given.items() if value is not None}
+    if given is None and fit is not None:
+        changed = {name: value for name, value in fit.method.changed().items() if name not in ("estimator", "selector")}
+        given = {"method": fit.method.estimator, "choice": fit.method.words, **changed}
+    return {str(name): str(value) for name, value in (given or {}).items() if value is not None}
 
 
 def list_covariates(model: Network | Fit) -> dict[str, str]:
@@ -100,7 +100,7 @@ def describe_check(found: ModelCheck | None) -> JsonObject | None:
 
 
 def node_columns(
-    subject: Subject, wording: NodeValues | None, members: Sequence[Hashable], measured: Mapping[str, object]
+    subject: Subject, wording: NodeValues | None, members: Sequence[str | None], measured: Mapping[str, object]
 ) -> JsonObject:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing.
 

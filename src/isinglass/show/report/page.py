@@ -120,7 +120,7 @@ def write_report(
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
         "nodes": contents.list_nodes(subject, of_nodes, nodes, random_state),
         "categories": contents.list_categories(subject),
-        "groups": [{"name": str(group), "color": color} for group, color in colors.items()],
+        "groups": [{"name": group, "color": color} for group, color in colors.items()],
         "path": contents.list_pairs(subject),
         "edge_columns": contents.list_edge_columns(subject, edges),  # in the order of the stored pairs
         "edge_tables": contents.list_tables(subject, whole),
