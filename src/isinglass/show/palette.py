@@ -71,7 +71,9 @@ def read_groups(
         raise ArgumentError("group_colors", f"must be colors of groups that occur ({known})", unknown[0])
     taken = {given[group] for group in found if group in given}
     free = [color for color in GROUPS if color not in taken] or list(GROUPS)
-    colors = {None: NEUTRAL, **{group: free[k % len(free)] for k, group in enumerate(others)}, **given}
+    colors: dict[str | None, str] = {None: NEUTRAL}
+    colors |= {group: free[k % len(free)] for k, group in enumerate(others)}
+    colors |= given
     return members, {group: colors[group] for group in found}
 
 
@@ -80,5 +82,6 @@ def _name_group(group: object) -> str | None:
     plain = plain_value(group)
     if not isinstance(plain, Hashable):
         raise ArgumentError("groups", "must be texts or numbers", group)
-    is_whole = isinstance(plain, float) and plain.is_integer()
-    return None if plain is None else str(int(plain) if is_whole else plain)
+    if isinstance(plain, float) and plain.is_integer():
+        return str(int(plain))
+    return None if plain is None else str(plain)

@@ -8,11 +8,12 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import AnyArray, FloatArray
+from isinglass.arrays import FloatArray
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import ModelCheck, check_model
+from isinglass.evaluate.nodes import node_table
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
@@ -28,6 +29,8 @@ MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
 COUNTED = {"names", "name", "degree", "strength", "expected_influence"}
 """Columns of nodes that the page has already, or computes itself for every point of the path."""
+OF_PAIRS = ("source", "target", "coupling", "sign", "weight", "stability")
+"""The same of edges."""
 
 
 def read_curve(subject: Subject) -> JsonObject | None:
@@ -77,15 +80,6 @@ def check_rows(subject: Subject) -> ModelCheck | None:
     return check_model(subject.table, subject.predicting)
 
 
-def tabulate_resamples(found: Bootstrap, names: Sequence[str]) -> tuple[JsonObject, JsonObject]:
-    """Return what resamples of rows add to the tables of nodes, by the names of these in the table, and of edges."""
-    nodes, place = found.nodes(), {name: node for node, name in enumerate(found.names)}
-    if place.keys() != {*names}:
-        raise DataError("bootstrap must be of a table with the nodes of the network; got other names.")
-    order = [place[name] for name in names]
-    return {f"bootstrap strength {name}": nodes[name][order] for name in ("q2.5", "q97.5")}, dict(found.edges())
-
-
 def describe_stability(found: Bootstrap) -> JsonObject:
     """Return the CS-coefficients, and the number of subsets that each share of them rests on."""
     return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_per_share, "few": found.has_few_subsets}
@@ -99,27 +93,40 @@ def describe_check(found: ModelCheck | None) -> JsonObject | None:
     return {"passed": found.passed, "text": found.sentence, "consequence": found.consequence, "parts": parts}
 
 
-def node_columns(
-    subject: Subject, wording: NodeValues | None, members: Sequence[str | None], measured: Mapping[str, object]
-) -> JsonObject:
-    """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing.
+def list_node_columns(
+    subject: Subject,
+    whole: Subject,
+    members: Sequence[str | None],
+    wording: NodeValues | None,
+    resamples: Sequence[Bootstrap],
+) -> list[JsonObject]:
+    """Return the columns of the table of nodes: kinds, wording, measures, intervals, and how much is missing.
 
-    ``members`` are the groups of nodes, between which there are bridges.
+    ``members`` are the groups of nodes, between which there are bridges. Nodes are predicted by the ``whole``, which
+    has covariates.
     """
     network, missing = subject.network, None if subject.fit is None else subject.fit.missing
     found: JsonObject = {}
     if not network.variables.is_binary:
-        each = {"kind": network.kinds, "categories": network.variables.sizes}
-        found = {label: values for label, values in each.items() if len(set(values)) > 1}
+        described = {"kind": network.kinds, "categories": network.variables.sizes}
+        found = {label: values for label, values in described.items() if len(set(values)) > 1}
     texts = read_wording(wording, network)
     if texts is not None:
         found["wording"] = texts
     found |= further_measures(network, members if any(member is not None for member in members) else None)
-    found |= {label: values for label, values in measured.items() if label not in COUNTED}
+    if whole.table is not None:
+        measured = node_table(whole.table, whole.predicting).columns
+        found |= {label: values for label, values in measured.items() if label not in COUNTED}
+    for each in resamples:
+        place = {name: node for node, name in enumerate(each.names)}
+        if place.keys() != {*network.names}:
+            raise DataError("bootstrap must be of a table with the nodes of the network; got other names.")
+        order = [place[name] for name in network.names]
+        found |= {f"bootstrap strength {name}": each.nodes()[name][order] for name in ("q2.5", "q97.5")}
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
         found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
-    return found
+    return [{"label": label, "values": values} for label, values in found.items()]
 
 
 def read_wording(given: NodeValues | None, network: Network) -> list[str] | None:
@@ -129,22 +136,14 @@ def read_wording(given: NodeValues | None, network: Network) -> list[str] | None
     return None if listed is None else ["" if text is None else str(text) for text in listed]
 
 
-def edge_columns(columns: Mapping[str, AnyArray], names: Sequence[str]) -> dict[str, dict[tuple[int, int], object]]:
-    """Return the columns of an edge table by pair of node numbers, except those that follow the slider."""
-    number = {name: k for k, name in enumerate(names)}
-    ends = ([number[name] for name in columns[side]] for side in ("source", "target"))
-    pairs = [(min(pair), max(pair)) for pair in zip(*ends, strict=True)]
-    own = ("source", "target", "coupling", "sign", "weight", "stability")
-    further = {label: values.tolist() for label, values in columns.items() if label not in own}
-    return {label: dict(zip(pairs, values, strict=True)) for label, values in further.items()}
-
-
 def _round(values: FloatArray) -> list[float]:
     """Return the values with a few significant digits."""
     return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
 
 
-def list_nodes(subject: Subject, groups: list[int], columns: JsonObject, random_state: RandomSource) -> JsonObject:
+def list_nodes(
+    subject: Subject, groups: Sequence[int], columns: Sequence[JsonObject], random_state: RandomSource
+) -> JsonObject:
     """Return the nodes: their places in a layout of the selected network, or of the densest if it is empty."""
     shown = subject.shown
     densest = max(subject.solutions, key=lambda solution: solution.n_edges)
@@ -156,7 +155,7 @@ def list_nodes(subject: Subject, groups: list[int], columns: JsonObject, random_
         "x": xy[:, 0],
         "y": xy[:, 1],
         "fields": shown.fields if shown.network.variables.is_binary else None,
-        "columns": [{"label": label, "values": values} for label, values in columns.items()],  # of their table
+        "columns": columns,  # of their table
     }
 
 
@@ -183,17 +182,23 @@ def list_pairs(subject: Subject) -> JsonObject:
     }
 
 
-def list_edge_columns(subject: Subject, further: Mapping[str, Mapping[tuple[int, int], object]]) -> list[JsonObject]:
-    """Return further columns of the edge table, in the order of the stored pairs."""
-    network, stability = subject.network, None if subject.fit is None else subject.fit.selection.stability
-    pairs = pairs_of(subject.stored, network.n_features)
-    columns: dict[str, object] = {}
-    if len(pairs) and stability is not None:
-        columns["stability"] = stability.frequencies()[tuple(pairs.T)]
-    if len(pairs) and len(set(network.kinds)) > 1:
+def list_edge_columns(subject: Subject, resamples: Sequence[Bootstrap]) -> list[JsonObject]:
+    """Return further columns of the edge table, in the order of the stored pairs; None where a pair has no value."""
+    network, fit, stored = subject.network, subject.fit, subject.stored
+    if not len(stored):
+        return []
+    pairs, columns = pairs_of(stored, network.n_features), {}
+    if fit is not None and fit.selection.stability is not None:
+        columns["stability"] = fit.selection.stability.frequencies()[tuple(pairs.T)].tolist()
+    if len(set(network.kinds)) > 1:
         columns["kinds"] = [f"{network.kinds[s]} – {network.kinds[t]}" for s, t in pairs]
-    if len(pairs):
-        columns |= {label: [by_pair.get((s, t)) for s, t in pairs.tolist()] for label, by_pair in further.items()}
+    ends = [frozenset((network.names[s], network.names[t])) for s, t in pairs]
+    for table in [*([] if fit is None else [fit.edges()]), *(each.edges() for each in resamples)]:
+        row = {frozenset(pair): k for k, pair in enumerate(zip(table["source"], table["target"], strict=True))}
+        for label, values in table.items():
+            if label not in OF_PAIRS:
+                listed = values.tolist()
+                columns[label] = [listed[row[pair]] if pair in row else None for pair in ends]
     return [{"label": label, "values": values} for label, values in columns.items()]
 
 

@@ -16,7 +16,6 @@ import scipy
 from isinglass.arguments import RandomSource, check_count, check_kind
 from isinglass.atomic import Target, write_text
 from isinglass.data import TableLike
-from isinglass.evaluate.nodes import node_table
 from isinglass.json_text import json_text
 from isinglass.names import NodeValues
 from isinglass.network_like import NetworkLike
@@ -98,7 +97,6 @@ def write_report(
     ('<!DOCTYPE html>', True)
     """
     whole = Subject.of(result, X, path, check_count("max_edges", max_edges))
-    measured = {} if whole.table is None else dict(node_table(whole.table, whole.predicting).columns)
     subject = whole.without_covariates()  # what is drawn and counted
     listed = bootstrap if isinstance(bootstrap, Iterable) else [bootstrap]
     resamples = [check_kind("bootstrap", each, Bootstrap, "bootstrap") for each in listed]
@@ -106,23 +104,19 @@ def write_report(
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
     members, colors = read_groups(groups, group_colors, subject.network.names)
     colors.pop(None, None)  # nodes without a group have the color of the theme
-    edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
-    for each in resamples:
-        if each.kind == "rows":
-            intervals, further = contents.tabulate_resamples(each, subject.network.names)
-            measured, edges = measured | intervals, edges | contents.edge_columns(further, subject.network.names)
-    nodes = contents.node_columns(subject, wording, members, measured)
+    of_rows = [each for each in resamples if each.kind == "rows"]  # the others have no intervals
+    columns = contents.list_node_columns(subject, whole, members, wording, of_rows)
     rows, numbers = subject.data, {group: number for number, group in enumerate(colors)}
     of_nodes = [numbers.get(member, -1) for member in members]
     data = {  # what the page's script reads
         "title": str(title),
         "n_rows": None if rows is None else rows.n_observations,
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
-        "nodes": contents.list_nodes(subject, of_nodes, nodes, random_state),
+        "nodes": contents.list_nodes(subject, of_nodes, columns, random_state),
         "categories": contents.list_categories(subject),
         "groups": [{"name": group, "color": color} for group, color in colors.items()],
         "path": contents.list_pairs(subject),
-        "edge_columns": contents.list_edge_columns(subject, edges),  # in the order of the stored pairs
+        "edge_columns": contents.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
         "edge_tables": contents.list_tables(subject, whole),
         "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
         "curve": contents.read_curve(subject),
