@@ -284,6 +284,10 @@ def test_nodes_without_groups_are_gray():
         ({"positions": [[0, 0]]}, r"positions must have the shape \(3, 2\); got \(1, 2\)"),
         ({"positions": pd.Index(["a", "b", "c"])}, "positions must be an array of numbers; got Index"),
         ({"positions": [[0, 0], [0, 1], [1, np.nan]]}, "positions must be finite; got nan"),
+        (
+            {"sizes": "strengh"},
+            'sizes must be one of "strength", "expected_influence", "closeness", "betweenness"; got',
+        ),
         ({"sizes": [[1], [2], [3]]}, r"sizes must have the shape \(3,\)"),
         ({"font_size": 0}, "font_size must be a positive number"),
     ],

@@ -145,7 +145,7 @@ def test_rings_are_filled_by_their_share():
     network = draw(6)
     plain = plot.network(network)
     ringed = plot.network(network, rings=np.linspace(0, 1, 6))
-    assert len(ringed.collections) == len(plain.collections) + 4 * 6 - 1  # a share of 0 has no arc
+    assert len(ringed.collections) == len(plain.collections) + 3 + 5  # a share of 0 has no arc
     with pytest.raises(DataError, match=r"rings must be shares between 0 and 1; got 1\.5"):
         plot.network(network, rings=[1.5] * 6)
     with pytest.raises(DataError, match="rings must be finite, one per node; got none for 'x1'"):
@@ -233,6 +233,14 @@ def test_the_difference_and_what_is_found_of_it(compared):
     assert {"larger in a", f"widest: difference {widest:.2g}"} <= set(texts)
     strict = plot.group_difference(compared)
     assert len(strict.collections[0].get_segments()) == int((compared.edge_p_family <= 0.05).sum())
+
+
+def test_colors_of_groups_of_nodes_are_explained_beside_those_of_edges(compared):
+    groups = {name: "ends" if name in (compared.names[0], compared.names[-1]) else "middle" for name in compared.names}
+    (legend,) = plot.group_networks(compared, groups=groups)[0].figure.legends
+    assert {"ends", "middle", "positive coupling"} <= {text.get_text() for text in legend.get_texts()}
+    legend = plot.group_difference(compared, groups=groups, level=None).get_legend()
+    assert {"ends", "middle", "larger in a"} <= {text.get_text() for text in legend.get_texts()}
 
 
 def test_a_difference_needs_no_dense_matrix(compared, monkeypatch):

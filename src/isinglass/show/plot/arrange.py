@@ -5,7 +5,7 @@ All lengths are in points, 72 to an inch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -27,6 +27,7 @@ SHAPES = tuple((side * a, side * b) for a, b in ((1, 1), (1, 0.2), (0.2, 1), (1,
 BENT_FAR_UP_TO, BENT_UP_TO = 25, 60  # largest numbers of nodes between which edges may be bent far, and at all
 THINNEST, THICKEST = 0.5, 6.0
 """Width in points of an edge of weight zero, and of the strongest edge unless nodes are small."""
+LARGEST_SHARE = 0.2  # of the area, for nodes that are enlarged for the labels inside
 SMALLER_STEPS = 10  # how often nodes may shrink by 8 % to let edges pass
 
 
@@ -74,42 +75,45 @@ class Arrangement:
 def arrange(
     ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: bool, font_size: float | None
 ) -> Arrangement:
-    """Find places and sizes for the axes as they are now; nodes stay at positions that are fixed."""
+    """Find places and sizes for the axes as they are now; nodes stay at positions that are fixed.
+
+    Labels that are to be inside the nodes are so if all of them fit.
+    """
     _frame(ax, xy, keep_aspect=is_fixed)
-    pixel, box = ax.figure.dpi / 72.0, ax.get_window_extent()
-    frame, points = np.array([box.p0, box.p1]) / pixel, ax.transData.transform(xy) / pixel
     spacing, outer = _spacing(ax, len(xy)), nodes.outer
-    needed = marks.least_diameters(ax, nodes.texts) if nodes.inside else np.full(len(xy), np.inf)
-    for inside in [True, False] if nodes.inside else [False]:
-        usual = np.clip(0.35 * spacing, 8, 40) if inside else np.clip(0.17 * spacing, 4, 26)
-        diameters, places = nodes.scale * usual / outer, points
-        if inside and not is_fixed:
-            diameters = _grow(diameters, needed, outer, float(np.diff(frame, axis=0).prod()))
-        if not is_fixed:  # first with room for edges
-            places = separate_circles(places, np.maximum(0.22 * spacing, 0.65 * outer * diameters), AIR, frame)
-            places = separate_circles(places, outer * diameters / 2, AIR, frame)
-        diameters = diameters * shrink_factor(places, outer * diameters / 2)
-        for _ in range(SMALLER_STEPS):
-            widths = _line_widths(edges.shares, diameters)
-            lines, pass_all = route_edges(places, outer * diameters / 2, edges.pairs, widths, frame)
-            if pass_all:
-                break
-            diameters = 0.92 * diameters
+    if nodes.inside:
+        needed = marks.least_diameters(ax, nodes.texts)
+        diameters = nodes.scale * np.clip(0.35 * spacing, 8, 40) / outer
+        if not is_fixed:  # as large as labels of 1.5 times the smallest font need, if the nodes leave room for edges
+            largest = spacing * np.sqrt(4 / np.pi * LARGEST_SHARE / np.mean((outer * diameters) ** 2))
+            diameters = diameters * max(1.0, min(float((1.5 * needed / diameters).max()), largest))
+        drawn = _place(ax, xy, outer * diameters, edges, is_fixed=is_fixed)
+        diameters = drawn.diameters / outer
         if (needed <= diameters + 1e-6).all():
+            letters = marks.letters_inside(diameters, needed, font_size)
+            return replace(drawn, diameters=diameters, letters=letters)
+    drawn = _place(ax, xy, nodes.scale * np.clip(0.17 * spacing, 4, 26), edges, is_fixed=is_fixed)
+    return replace(drawn, diameters=drawn.diameters / outer)
+
+
+def _place(ax: Axes, xy: FloatArray, diameters: FloatArray, edges: Edges, *, is_fixed: bool) -> Arrangement:
+    """Find places for nodes of these diameters, rings included, or smaller ones, and for the edges between them."""
+    pixel, box = ax.figure.dpi / 72.0, ax.get_window_extent()
+    frame, places = np.array([box.p0, box.p1]) / pixel, ax.transData.transform(xy) / pixel
+    if not is_fixed:  # first with room for edges
+        roomy = np.maximum(0.22 * _spacing(ax, len(xy)), 0.65 * diameters)
+        for radii in (roomy, diameters / 2):
+            places = separate_circles(places, radii, AIR, frame)
+    diameters = diameters * shrink_factor(places, diameters / 2)
+    for _ in range(SMALLER_STEPS):
+        widths = _line_widths(edges.shares, diameters)
+        lines, pass_all = route_edges(places, diameters / 2, edges.pairs, widths, frame)
+        if pass_all:
             break
-    letters = marks.letters_inside(diameters, needed, font_size) if inside else None
+        diameters = 0.92 * diameters
     back = ax.transData.inverted().transform
     xy = xy if is_fixed else back(places * pixel)
-    return Arrangement(xy, [back(line * pixel) for line in lines], widths, diameters, letters)
-
-
-def _grow(diameters: FloatArray, needed: FloatArray, outer: float, area: float) -> FloatArray:
-    """Return diameters as large as labels inside need, if nodes then take a small enough share of the area."""
-    for goal, largest_share in ((1.5 * needed, 0.13), (needed, 0.22)):
-        grown = max(1.0, float((goal / diameters).max())) * diameters
-        if ((outer * grown) ** 2).sum() * np.pi / 4 <= largest_share * area:
-            return grown
-    return diameters
+    return Arrangement(xy, [back(line * pixel) for line in lines], widths, diameters, None)
 
 
 def lay_out(ax: Axes) -> None:

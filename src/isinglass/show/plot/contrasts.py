@@ -16,8 +16,9 @@ from isinglass.network import Network
 from isinglass.pairs import pair_keys
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
+from isinglass.show.palette import read_groups
 from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, panels, readable, write_below
-from isinglass.show.plot.drawing import USUAL, explain_edges, network
+from isinglass.show.plot.drawing import USUAL, explain_edges, explain_groups, network
 
 
 def group_networks(
@@ -48,11 +49,11 @@ def group_networks(
     for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
         network(one, ax, positions=positions, max_weight=widest or None, **style)
         ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
-    if axes is None:
-        entries = explain_edges(np.concatenate([one.edge_signs for one in result.networks]), widest)
-        if entries:
-            handles, texts = zip(*entries, strict=True)
-            places[0].figure.legend(handles, texts, loc="lower center", ncols=len(texts), fontsize=7, frameon=False)
+    entries = explain_groups(read_groups(groups, None, result.names)[1])
+    entries += explain_edges(np.concatenate([one.edge_signs for one in result.networks]), widest)
+    if axes is None and entries:
+        handles, texts = zip(*entries, strict=True)
+        places[0].figure.legend(handles, texts, loc="lower center", ncols=len(texts), fontsize=7, frameon=False)
     return places
 
 
@@ -86,7 +87,8 @@ def group_difference(
     ax = axes_or_new(ax, USUAL, fill=True)
     words = {1: f"larger in {one}", -1: f"larger in {two}", 0: "differs: norm of a table"}
     widest = float(drawn.weights.max(initial=0.0))
-    entries = explain_edges(drawn.edge_signs, widest, words, "difference")
+    entries = explain_groups(read_groups(groups, None, whole.names)[1])
+    entries += explain_edges(drawn.edge_signs, widest, words, "difference")
     write_below(ax, entries, 7.0, title=f"{one} minus {two}: {found}")
     positions = shared_layout(result.networks) if positions is None else positions
     style: dict[str, Any] = {"groups": groups, "labels": labels, "legend": False}

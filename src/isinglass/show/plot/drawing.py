@@ -26,7 +26,7 @@ from isinglass.show.plot.canvas import axes_or_new, ink, readable, write_below
 
 MARKERS = "osD^vPX"  # shapes of nodes: the next one each time the colors of groups repeat
 FAINTEST = 0.4  # opacity of an edge of weight zero
-DASHES = (0, (3.0, 1.2))  # negative edges are dashed: their sign is visible in gray print and without color vision
+DASHES = (0, (3.0, 1.2))  # of negative edges
 GAPS = 0.45  # opacity of their gaps relative to the dashes: they are as visible as the others
 WORDS: Mapping[int, str] = {1: "positive coupling", -1: "negative coupling", 0: "no sign: norm of a table"}
 USUAL = (8.0, 6.0)  # figure size in inches
@@ -127,7 +127,7 @@ def network(
     ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
     lay_out(ax)
     entries = [
-        *_explain_groups(nodes.colors),
+        *explain_groups(nodes.colors),
         *explain_edges(edges.signs, edges.widest, between=edges.between),
         *_explain_nodes(sizes, rings),
     ]
@@ -187,11 +187,16 @@ def _draw_edges(ax: Axes, drawn: Arrangement, edges: Edges) -> None:
         colors=[to_rgba(color, part) for color, part in zip(edges.colors, opacity, strict=True)],
         gapcolor=[to_rgba(color, GAPS * part) for color, part in zip(edges.colors, opacity, strict=True)] or None,
         linewidths=drawn.widths,
-        linestyles=[DASHES if sign < 0 else "-" for sign in edges.signs] or "-",
+        linestyles=[_dashes(sign) for sign in edges.signs] or "-",
         capstyle="butt",
         zorder=1,
     )
     ax.add_collection(lines, autolim=False)
+
+
+def _dashes(sign: int) -> Any:  # Any: a word, or lengths of dashes
+    """Return the style of a line: negative edges are visible in gray print and without color vision."""
+    return DASHES if sign < 0 else "-"
 
 
 def _draw_nodes(ax: Axes, drawn: Arrangement, nodes: Nodes) -> None:
@@ -223,7 +228,7 @@ def _shapes(colors: Mapping[str | None, str]) -> list[tuple[str | None, str, str
     return [(*item, MARKERS[count % len(MARKERS)]) for item, count in zip(colors.items(), counts, strict=True)]
 
 
-def _explain_groups(colors: Mapping[str | None, str]) -> list[tuple[Line2D, str]]:
+def explain_groups(colors: Mapping[str | None, str]) -> list[tuple[Line2D, str]]:
     """Return the entries of the legend for groups of nodes."""
     if set(colors) == {None}:
         return []
@@ -245,17 +250,14 @@ def explain_edges(
 
     ``scale`` is what the widths show, ``between`` whether there are edges between groups; without groups it is None.
     """
-    by_sign, present = between is None, set(signs.tolist())
-    kinds: tuple[tuple[Any, ...], ...] = (
-        (by_sign and 1 in present, SIGNS[1], "-", words[1]),
-        (between, BETWEEN, "-", "between groups"),
-        (-1 in present, SIGNS[-1] if by_sign else ink(), DASHES, words[-1]),
-        (by_sign and 0 in present, SIGNS[0], "-", words[0]),
-    )
-    entries = []
-    for _, color, style, text in (kind for kind in kinds if kind[0]):
-        gaps = to_rgba(color, GAPS)
-        entries.append((Line2D([], [], color=color, linewidth=2, linestyle=style, gapcolor=gaps), text))
+    present = set(signs.tolist())
+    lines = [(SIGNS[sign], words[sign], sign) for sign in (1, -1, 0) if sign in present]
+    if between is not None:
+        lines = [(BETWEEN, "between groups", 1)] * between + [(ink(), words[-1], -1)] * (-1 in present)
+    entries = [
+        (Line2D([], [], color=color, linewidth=2, linestyle=_dashes(sign), gapcolor=to_rgba(color, GAPS)), text)
+        for color, text, sign in lines
+    ]
     if present and widest:
         word = "|coupling|" if 0 not in present else "norm" if present == {0} else "|coupling| or norm"
         entries.append((Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: {scale or word} {widest:.2g}"))

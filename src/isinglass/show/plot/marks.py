@@ -13,10 +13,10 @@ from matplotlib.colors import to_hex
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 
-from isinglass.arguments import as_numbers
+from isinglass.arguments import as_numbers, check_word
 from isinglass.arrays import FloatArray, plain_value
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.centrality import node_measure
+from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.show.label_places import place_labels, points_along
@@ -36,6 +36,7 @@ INSIDE, CAPITALS = 0.84, 0.72
 def node_values(given: str | NodeValues, network: Network, what: str) -> FloatArray:
     """Return one finite number per node: a measure given by its name, or values in order or by node."""
     if isinstance(given, str):
+        check_word(what, given, MEASURES)
         return np.nan_to_num(node_measure(network, given))  # a node without a sign has no expected influence
     listed = by_node(given, network.names, what)
     missing = [name for name, value in zip(network.names, listed, strict=True) if plain_value(value) is None]
@@ -63,14 +64,13 @@ def scale_sizes(values: FloatArray | None, n_nodes: int) -> FloatArray:
 
 def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArray) -> None:
     """Draw a ring around every node, filled clockwise from the top."""
-    for (x, y), share, diameter in zip(xy, shares, diameters, strict=True):
-        size = (RING * diameter) ** 2
-        ax.scatter(x, y, s=size, c=to_hex(ax.figure.get_facecolor()), marker="o", linewidths=0, zorder=1.8)
-        for part, opacity in ((1.0, EMPTY), (share, 1.0)):
-            if part > 0:
-                mark: dict[str, Any] = {"marker": arc(part), "linewidths": 0, "zorder": 1.9, "clip_on": False}
-                ax.scatter(x, y, s=size, c=ink(), alpha=opacity, **mark)
-        ax.scatter(x, y, s=size, c="none", marker="o", edgecolors=ink(), linewidths=0.3, zorder=1.9, clip_on=False)
+    (x, y), sizes, paper = xy.T, (RING * diameters) ** 2, to_hex(ax.figure.get_facecolor())
+    flat: dict[str, Any] = {"linewidths": 0, "clip_on": False}
+    ax.scatter(x, y, s=sizes, c=paper, zorder=1.8, **flat)
+    ax.scatter(x, y, s=sizes, c=ink(), alpha=EMPTY, marker=arc(1.0), zorder=1.9, **flat)
+    for k in np.flatnonzero(shares):
+        ax.scatter(x[k], y[k], s=sizes[k], c=ink(), marker=arc(shares[k]), zorder=1.9, **flat)
+    ax.scatter(x, y, s=sizes, c="none", edgecolors=ink(), linewidths=0.3, zorder=1.9, clip_on=False)
 
 
 def arc(share: float) -> Path:
