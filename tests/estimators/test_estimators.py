@@ -820,7 +820,7 @@ BAD = [
     (IsingLassoCV(cv=2.5), "cv must be a number of folds"),
     (IsingLassoCV(cv=KFold(3), n_repeats=2), "n_repeats must be 1 where the folds are given; got 2"),
     (IsingLassoCV(cv=True), "cv must be a number of folds"),
-    (IsingLassoCV(cv=[1, 2]), "splits must be pairs of row numbers"),
+    (IsingLassoCV(cv=[1, 2]), "Folds must be pairs of row numbers"),
     (IsingLassoCV(rule="2se"), 'rule must be one of "best", "1se"'),
     (IsingLassoCV(n_repeats=0), "n_repeats must be"),
     (NodewiseIsing(rule="xor"), "rule must be one of"),
@@ -884,7 +884,7 @@ def test_holes_are_imputed():
     assert net.score_samples(holes).mean() / (~np.isnan(holes)).sum(axis=1).mean() < net.score(table) / 5
     whole = np.isnan(holes).sum(axis=1) == 0
     np.testing.assert_allclose(chances[whole], net.network_.conditional_probabilities(table[whole]))
-    with pytest.raises(DataError, match="cv must be a number of folds where missing cells are imputed"):
+    with pytest.raises(DataError, match="Folds must be random, given by their number, where missing cells are imputed"):
         IsingLassoCV(3, cv=KFold(3), missing="impute").fit(holes)
 
 

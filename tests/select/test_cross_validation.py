@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from choices import FunctionPaths, cross_validate
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold
 
-from isinglass import CrossValidation, Method, Path, Solution, ising_path, simulate
+from isinglass import CrossValidation, Method, Path, Solution, as_table, ising_path, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, GridEndWarning
 
@@ -213,6 +213,15 @@ def test_splitters_are_given_the_groups(table):
         Method(selector=selector).choose(table)
 
 
+@pytest.mark.parametrize("splits", [KFold(2), [([0, 1, 2], [3, 4, 5, 6]), ([3, 4, 5, 6], [0, 1, 2])]])
+def test_given_folds_are_refused_where_rows_have_copies(splits):
+    """They would count rows of the completed table, whose copies of one row would be on both sides."""
+    holes = np.array([[0, 1], [1, np.nan], [1, 1], [0, 0], [1, 0], [0, 1], [1, 1]])
+    method = Method(selector=CrossValidation(alphas=[0.1], splits=splits))
+    with pytest.raises(DataError, match="because copies of a row must stay together"):
+        method.fit(as_table(holes, missing="impute"))
+
+
 def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
     options = {"paths": COUNTED, "checkpoint": tmp_path / "cv.npz"}
     cross_validate(TINY, splits=[([0, 1], [2]), ([2], [0, 1])], **options)
@@ -223,8 +232,8 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"splits": 3}, "splits must be pairs of row numbers"),
-        ({"splits": [([0, 1], [2])]}, "splits must hold at least 2 pairs; got 1"),
+        ({"splits": 3}, "Folds must be pairs of row numbers"),
+        ({"splits": [([0, 1], [2])]}, "Folds must be at least 2 pairs; got 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [7])]}, "row numbers from 0 to 6; got others in pair 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [-1])]}, "row numbers from 0 to 6; got others in pair 1"),
         ({"splits": [([0.0, 1.0], [2]), ([0, 1], [2])]}, "row numbers from 0 to 6; got others in pair 0"),

@@ -15,7 +15,7 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import JointEstimator, ResamplingEstimator
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC
-from isinglass.select.folds import check_splits, count_units
+from isinglass.select.folds import count_units
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Fixed, Selector
 from isinglass.select.settings import Alphas
@@ -312,16 +312,11 @@ class IsingLassoCV(ResamplingEstimator):
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."
             )
-        if table.holes is not None or table.units is not None:
-            raise DataError(
-                "cv must be a number of folds where missing cells are imputed, because copies of a row must stay "
-                "together; got a splitter or pairs of row numbers."
-            )
         labels = y if y is None or not dropped else np.asarray(y)[table.rows]
         pairs = list(splits.split(np.asarray(table), labels) if hasattr(splits, "split") else splits)
         if not pairs:
             raise DataError("cv must have pairs of row numbers; got none. An iterator serves one fit: pass a list.")
-        return method.replace(selector=method.selector.replace(splits=check_splits(pairs, table.whole())))
+        return method.replace(selector=method.selector.replace(splits=pairs))
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, CrossValidationChoice)

@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import which_vary
+from isinglass.data import AnyTable, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
 from isinglass.select.parallel import run_tasks, task_run
@@ -112,6 +112,14 @@ class CrossValidation(Selector):
         folds = f"{self.n_folds} folds" if self.splits is None else "given folds"
         folds += f" repeated {self.n_repeats} times" if self.n_repeats > 1 else ""
         return f'cross-validation, {folds}, rule "{self.rule}", seed {self.random_state}'
+
+    def check(self, table: AnyTable) -> None:
+        """Refuse folds of row numbers where there are copies of rows, or will be: both parts would have some."""
+        if self.splits is not None and table.is_whole and (table.holes is not None or table.units is not None):
+            raise DataError(
+                "Folds must be random, given by their number, where missing cells are imputed or rows are resampled, "
+                "because copies of a row must stay together; got a splitter or pairs of row numbers."
+            )
 
     def choose(self, task: Task) -> CrossValidationChoice:
         """Return the network with the best score."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, PartedTable, Table, are_counts
 from isinglass.data.parts.parted_table import Fold
-from isinglass.errors import ArgumentError, DataError, LimitError
+from isinglass.errors import DataError, LimitError
 
 RowNumbers = NDArray[np.intp]
 RowSet = AnyArray | Fold
@@ -113,15 +113,15 @@ def check_splits(
     try:
         parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in pairs]
     except (TypeError, ValueError) as error:
-        rule = "must be pairs of row numbers, (training, held out)"
-        raise ArgumentError("splits", rule, splits, f"The reason: {error}") from None
+        got = f"got {type(splits).__name__}. The reason: {error}"
+        raise DataError(f"Folds must be pairs of row numbers, (training, held out); {got}") from None
     if len(parts) < 2:
-        raise DataError(f"splits must hold at least 2 pairs; got {len(parts)}.")
+        raise DataError(f"Folds must be at least 2 pairs; got {len(parts)}.")
     for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
         if part.ndim != 1 or part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n_rows):
-            raise DataError(f"splits must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
+            raise DataError(f"Folds must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
         if not np.isin(part, rows).any():
-            raise DataError(f"splits must have a row of positive weight on either side; got none in pair {k}.")
+            raise DataError(f"Folds must have a row of positive weight on either side; got none in pair {k}.")
     return [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
 
 

@@ -158,6 +158,7 @@ class Method(PathSettings):
             raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
         if not self.selector.keeps_tasks:
             run.refuse_checkpoint()
+        self.selector.check(table)
         deadline = run.deadline()
         labels = group_numbers(groups, table)
         half = run if run.max_time is None else run.replace(max_time=run.max_time / 2)  # the rest is for the choice

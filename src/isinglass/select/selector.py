@@ -10,6 +10,7 @@ import numpy as np
 
 from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
+from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
@@ -93,6 +94,9 @@ class Selector(Settings):
     def words(self) -> str:
         """How it is set, in words."""
         raise NotImplementedError
+
+    def check(self, table: AnyTable) -> None:
+        """Raise for a table that these settings are not for, before its missing cells are imputed."""
 
     def choose(self, task: Task) -> Choice:
         """Return the network of a task."""
