@@ -36,7 +36,7 @@ def test_sets_are_found_with_and_without_names():
     for table in (frame, frame.to_numpy(), frame.to_numpy().astype(np.uint8)):
         codes = np.asarray(table, dtype=np.uint8)
         names = list(frame) if table is frame else None
-        assert indicator_sets(codes, np.ones(7, dtype=bool), names) == [([0, 1, 2], True), ([4, 5, 6], False)]
+        assert indicator_sets(codes, np.ones(7, dtype=bool), names) == [[0, 1, 2], [4, 5, 6]]
     _, texts = said(as_table, frame)
     assert "6 columns are indicators of 2 variables" in texts[0]
     assert "'color_blue' to 'color_red' (3); 'size_m' to 'size_xl' (3)" in texts[0]
@@ -45,9 +45,9 @@ def test_sets_are_found_with_and_without_names():
 
 def test_sets_are_found_among_many_rows():
     codes = np.eye(5, dtype=np.uint8)[np.random.default_rng(0).integers(0, 5, 20_000)]
-    assert indicator_sets(codes, np.ones(5, dtype=bool), None) == [([0, 1, 2, 3, 4], True)]
+    assert indicator_sets(codes, np.ones(5, dtype=bool), None) == [[0, 1, 2, 3, 4]]
     codes[-1, :2] = 1  # beyond the rows of the first look
-    assert ([0, 1, 2, 3, 4], True) not in indicator_sets(codes, np.ones(5, dtype=bool), None)
+    assert [0, 1, 2, 3, 4] not in indicator_sets(codes, np.ones(5, dtype=bool), None)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -151,3 +151,19 @@ def test_decimal_commas_are_recognized(tmp_path):
     assert table.variables.categories[2] == (0.5, 1, 1.5, 2, 2.5)
     with pytest.raises(DataError, match='pass decimal="," to read_table, or turn the texts of a frame into numbers'):
         as_table(frame[["a", "b", "x"]], kinds={"x": "ordinal"})
+
+
+def test_what_depends_on_others_is_what_those_before_it_do_not_explain():
+    """Sums, copies and sums of sums, in any order: as many columns are left as are independent."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        items = rng.integers(0, 5, (200, 5)).astype(float)
+        sums = np.column_stack(
+            [items[:, :2].sum(axis=1), items[:, 1:4].sum(axis=1), items.sum(axis=1), 3 * items[:, 0]]
+        )
+        table = np.hstack([items, sums])[:, rng.permutation(9)]
+        found = linear_relations(table)
+        assert len(found) in (3, 4)  # a copy of one column alone is no sum
+        for first, *others in found:
+            known = np.column_stack([table[:, others], np.ones(200)])
+            assert np.abs(known @ np.linalg.lstsq(known, table[:, first])[0] - table[:, first]).max() < 1e-9

@@ -17,8 +17,9 @@ from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import MISSING_CHOICES, Coding, comparable_names, find_columns
 from isinglass.data.meaning.find_rules import refuse_other
 from isinglass.data.meaning.finding import Finding, find_coding
-from isinglass.data.meaning.guards import check_columns, check_meaning, warn_computed, warn_dropped, warn_zeroed
-from isinglass.data.meaning.refusals import advise_kinds, refuse_missing, refuse_values, refuse_zeros
+from isinglass.data.meaning.guards import check_columns, check_meaning, check_sums
+from isinglass.data.meaning.missing_cells import complete_rows, refuse_missing, refuse_zeros, warn_zeroed
+from isinglass.data.meaning.refusals import advise_kinds, refuse_values
 from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.options import ValueOptions
@@ -127,7 +128,7 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     labels = [spec.label for spec in found.specs]
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
-    warn_computed(table.variables, labels, len(table), lambda places, rows: _score(table, found.specs, places, rows))
+    check_sums(table.variables, labels, len(table), lambda places, rows: _score(table, found.specs, places, rows))
     check_columns(table.codes, table.variables, labels, table.holes)
     return table
 
@@ -239,7 +240,7 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     if coding.missing == "error":
         refuse_missing(gone, source, has_only_bits=all(rule.kind == "binary" for rule in coding.columns))
     if coding.missing == "drop":
-        rows = _complete_rows(gone, is_unlabeled, source)
+        rows = complete_rows(gone, is_unlabeled, source)
         counts = {"n_missing": n_missing, "n_unlabeled": int(is_unlabeled.sum()), "n_dropped": len(codes) - len(rows)}
         names = None if row_names is None else tuple(row_names[i] for i in rows)
         return _make(codes[rows], coding, row_names=names, rows=rows, **counts)
@@ -250,23 +251,6 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     refuse_zeros(gone, source, coding)
     warn_zeroed(gone, source.where, is_part=source.is_part)
     return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)
-
-
-def _complete_rows(gone: Mask, is_unlabeled: Mask, source: Source) -> NDArray[np.intp]:
-    """Return the rows without missing cells and with all labels, of which there must be one."""
-    rows = np.flatnonzero(~gone.any(axis=1) & ~is_unlabeled)
-    if len(rows) == 0 and is_unlabeled.all():
-        raise DataError(f"{setting('labels')} must have an entry in at least one row; got none.")
-    if len(rows) == 0:
-        empty = np.flatnonzero(gone.all(axis=0)).tolist()
-        reason = f": {source.where(empty[0])} has no answers at all" if empty else ""
-        remedy = "Leave" if source.is_part or empty else f"Choose {setting('missing', 'impute')}, or leave"
-        raise DataError(
-            f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got "
-            f"none{reason}. {remedy} out columns first."
-        )
-    warn_dropped(gone, is_unlabeled, len(rows), is_part=source.is_part)
-    return rows
 
 
 def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:

@@ -7,17 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isinglass.arrays import FloatArray
 from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.find_rules import find_rules
-from isinglass.data.meaning.guards import (
-    DATES,
-    IDENTIFIER,
-    warn_codes,
-    warn_identifiers,
-    warn_left_out,
-    warn_weights,
-)
+from isinglass.data.meaning.guards import DATES, IDENTIFIER, NO_ANSWERS, check_guesses
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
@@ -26,7 +18,6 @@ from isinglass.data.meaning.recognition import (
     has_too_many,
     is_identifier,
     is_unclear,
-    is_weight,
     missing_codes,
     no_answers,
     other_decimal,
@@ -38,7 +29,6 @@ from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import DataError
 
-NO_ANSWERS = "no answers"
 LEAST_ROWS = 5  # per category, on average, of a text column with many categories that is guessed to be nominal
 
 
@@ -75,23 +65,12 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
 
 def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
     """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
-    warn_codes(specs, [guess.place for guess in guesses.values() if guess.kind is None])
+    check_guesses(specs, guesses)
     kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
     kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None]
     if not kept:
         told = "in this table every column seems to name its rows or to be empty"
         raise DataError(f"A network needs at least two columns; {told}. State the kinds of those that are variables.")
-    named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
-    warn_identifiers(named)
-    silent = ("", IDENTIFIER, NO_ANSWERS)  # nothing is lost with a column without answers
-    warn_left_out({label: guess for label, guess in guesses.items() if guess.note not in silent})
-    numbers = ("ordinal", "continuous")
-    weights = {
-        label: _numbers_of(specs[guess.place])
-        for label, guess in guesses.items()
-        if is_weight(label) and (guess.kind in numbers or (label in named and all(map(is_number, guess.values))))
-    }
-    warn_weights(weights)
     return [replace(spec, kind=kinds[spec.label]) for spec in kept]
 
 
@@ -131,16 +110,11 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     ranges = [label for label, guess in whole.items() if np.ptp(guess.values) < len(guess.values) / DISTINCT_SHARE]
     nothing_else = len(guesses) == len(specs) and not any(guess.kind for guess in guesses.values())
     for label, guess in whole.items():
-        ascends = bool((np.diff(_numbers_of(specs[guess.place])) > 0).all())
+        ascends = bool((np.diff(specs[guess.place].numbers) > 0).all())
         is_name = ascends or ranges == [label] or is_identifier(label, has_many_values=True)
         if nothing_else or not is_name:
             guesses[label] = replace(guess, kind="continuous", note="")
     return guesses
-
-
-def _numbers_of(spec: ColumnSpec) -> FloatArray:
-    """Return the numbers in a column, row by row; without missing cells, and texts beside them."""
-    return np.array([cell for cell in spec.column.entries.tolist() if is_number(cell)], dtype=np.float64)
 
 
 def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | None, str]:

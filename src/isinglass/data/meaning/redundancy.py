@@ -92,8 +92,10 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     varied = np.flatnonzero(spreads > 1e-9)
     columns, spreads = columns[varied], spreads[varied]
     scaled = (usual_rows[:, varied] - means[varied]) / spreads
-    independent, dependent = _split_columns(scaled.T @ scaled / len(scaled))
-    if not dependent:
+    left = np.abs(np.diag(np.linalg.qr(scaled, mode="r")))  # of every column, by what those before it do not explain
+    is_independent = left > COMPUTED * np.sqrt(len(scaled))
+    independent, dependent = np.flatnonzero(is_independent), np.flatnonzero(~is_independent)
+    if not len(dependent):
         return []
     coefficients = np.zeros((len(columns), len(dependent)))
     coefficients[independent] = np.linalg.lstsq(scaled[:, independent], scaled[:, dependent])[0]
@@ -118,20 +120,7 @@ def _without_outliers(rows: FloatArray) -> FloatArray:
     return rows[(away <= np.multiply(FAR_AWAY, usual)).all(axis=1)]
 
 
-def _split_columns(correlations: FloatArray) -> tuple[list[int], list[int]]:
-    """Return the columns that those before them do not determine, and the others."""
-    left = correlations.copy()  # of what the independent columns so far do not explain
-    independent, dependent = list[int](), list[int]()
-    for j in range(len(left)):
-        if left[j, j] > COMPUTED**2:
-            left -= np.outer(left[:, j], left[j] / left[j, j])
-            independent.append(j)
-        else:
-            dependent.append(j)
-    return independent, dependent
-
-
-def _hold(scaled: FloatArray, coefficients: FloatArray, involved: Mask, dependent: Sequence[int]) -> Mask:
+def _hold(scaled: FloatArray, coefficients: FloatArray, involved: Mask, dependent: NDArray[np.intp]) -> Mask:
     """Tell which columns are the combinations with these coefficients in every row that has the cells involved."""
     holes = np.isnan(scaled)
     scaled = np.where(holes, 0.0, scaled)
@@ -141,8 +130,8 @@ def _hold(scaled: FloatArray, coefficients: FloatArray, involved: Mask, dependen
     return np.asarray((unknown | (np.abs(residuals) <= COMPUTED * sizes)).all(axis=0))
 
 
-def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:
-    """Return sets of neighboring columns with one 1 in every row (True), or with at most one (False).
+def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[list[int]]:
+    """Return sets of neighboring columns with one 1 in every row, or with at most one.
 
     The latter only if they would be together in several rows by chance, and two of them only if they are named alike.
     A column and its complement are no set.
@@ -152,17 +141,14 @@ def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -
         two = codes if is_binary.all() else np.ascontiguousarray(codes[:, is_binary])
         counts[is_binary] = count_ones(two, None)[0]
     varied = np.flatnonzero((counts > 0) & (counts < len(codes)))
-    if len(varied) < 2:
-        return []
     stems = ["" if names is None else _stem(names[j]) for j in varied.tolist()]
     neighbors = _Neighbors(codes, varied, counts[varied], stems)
-    sets: list[tuple[list[int], bool]] = []
+    sets = []
     start = 0
     while start < len(varied):
-        whole = neighbors.end_of_whole(start)
-        end = whole or neighbors.end_of_partial(start)
+        end = neighbors.end_of_whole(start) or neighbors.end_of_partial(start)
         if end is not None:
-            sets.append((varied[start:end].tolist(), whole is not None))
+            sets.append(varied[start:end].tolist())
         start = end or start + 1
     return sets
 

@@ -8,7 +8,6 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import Mask
 from isinglass.data.column import UNTYPED
 from isinglass.data.meaning.advice import SAY_VALUES, drop, make_missing, option_keys, remark_decimals, say_kind
 from isinglass.data.meaning.coding import Coding
@@ -19,34 +18,10 @@ from isinglass.data.meaning.rules import Cut, Levels, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import Source
-from isinglass.errors import DataError, plural, setting
+from isinglass.errors import DataError, setting
 from isinglass.names import name_ranges
 
 _MOST_RANGES = 30  # entries of kinds that a message writes out
-
-
-def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoReturn:
-    """Say where a cell is missing, and what can become of missing cells."""
-    j = int(np.flatnonzero(gone.any(axis=0))[0])
-    row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
-    zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
-    impute = "" if source.is_part else f"{setting('missing', 'impute')} to draw them from the network, "
-    in_all = plural(int(gone.sum()), "missing cell")
-    raise DataError(
-        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {in_all} in all). "
-        f"Choose {impute}{zero}or {setting('missing', 'drop')} to leave out their rows."
-    )
-
-
-def refuse_zeros(gone: Mask, source: Source, coding: Coding) -> None:
-    """Refuse missing cells of columns with categories where these are read as 0."""
-    for j in np.flatnonzero(gone.any(axis=0)).tolist():
-        if coding.columns[j].n_categories > 2:
-            raise DataError(
-                f"{setting('missing', 'zero')} works only for columns of 0 and 1; there is a missing cell in "
-                f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
-                f"{setting('missing', 'drop')}."
-            )
 
 
 def refuse_values(

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from isinglass.arrays import FloatArray
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import by_column
 from isinglass.data.meaning.recognition import MANY_LEVELS
@@ -131,6 +132,16 @@ class ColumnSpec:
     def declared_missing(self) -> list[Value]:
         """The values that `encode` declares missing."""
         return [value for value, number in (self.meaning or {}).items() if number is None]
+
+    @property
+    def undeclared_values(self) -> list[Value]:
+        """The values that occur and that `encode` does not declare missing."""
+        return [value for value in self.values if value not in self.declared_missing]
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The numbers among its cells, row by row."""
+        return np.array([cell for cell in self.column.entries.tolist() if is_number(cell)], dtype=np.float64)
 
     @property
     def numbers_by_value(self) -> dict[Value, Value] | None:

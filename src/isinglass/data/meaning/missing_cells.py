@@ -1,0 +1,98 @@
+"""Missing cells that are refused, dropped with their rows, or read as 0: what is said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arrays import Mask
+from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.recognition import ROWS_TO_JUDGE
+from isinglass.data.source import Source
+from isinglass.errors import DataError, DataWarning, plural, setting, warn
+
+DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
+"""Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
+
+
+def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoReturn:
+    """Say where a cell is missing, and what can become of missing cells."""
+    j = int(np.flatnonzero(gone.any(axis=0))[0])
+    row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
+    zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
+    impute = "" if source.is_part else f"{setting('missing', 'impute')} to draw them from the network, "
+    in_all = plural(int(gone.sum()), "missing cell")
+    raise DataError(
+        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {in_all} in all). "
+        f"Choose {impute}{zero}or {setting('missing', 'drop')} to leave out their rows."
+    )
+
+
+def refuse_zeros(gone: Mask, source: Source, coding: Coding) -> None:
+    """Refuse missing cells of columns with categories where these are read as 0."""
+    for j in np.flatnonzero(gone.any(axis=0)).tolist():
+        if coding.columns[j].n_categories > 2:
+            raise DataError(
+                f"{setting('missing', 'zero')} works only for columns of 0 and 1; there is a missing cell in "
+                f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
+                f"{setting('missing', 'drop')}."
+            )
+
+
+def complete_rows(gone: Mask, is_unlabeled: Mask, source: Source) -> NDArray[np.intp]:
+    """Return the rows without missing cells and with all labels, of which there must be one."""
+    rows = np.flatnonzero(~gone.any(axis=1) & ~is_unlabeled)
+    if len(rows) == 0 and is_unlabeled.all():
+        raise DataError(f"{setting('labels')} must have an entry in at least one row; got none.")
+    if len(rows) == 0:
+        empty = np.flatnonzero(gone.all(axis=0)).tolist()
+        reason = f": {source.where(empty[0])} has no answers at all" if empty else ""
+        remedy = "Leave" if source.is_part or empty else f"Choose {setting('missing', 'impute')}, or leave"
+        raise DataError(
+            f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got "
+            f"none{reason}. {remedy} out columns first."
+        )
+    _warn_dropped(gone, is_unlabeled, len(rows), is_part=source.is_part)
+    return rows
+
+
+def _warn_dropped(gone: Mask, is_unlabeled: Mask, n_kept: int, *, is_part: bool) -> None:
+    """Say what was left out: rows without a label, or many with missing cells."""
+    n_rows, n_dropped, n_missing = len(gone), len(gone) - n_kept, int(gone.sum())
+    if n_rows < ROWS_TO_JUDGE or (n_dropped <= DROPPED_SHARE * n_rows and not is_unlabeled.any()):
+        return
+    reasons = [f"{plural(n_missing, 'missing cell')} ({gone.mean():.1%})"] if n_missing else []
+    reasons += [plural(int(is_unlabeled.sum()), "missing group label")] if is_unlabeled.any() else []
+    remedy = (
+        f" Choose {setting('missing', 'impute')} to keep rows with missing cells." if n_missing and not is_part else ""
+    )
+    warn(
+        DataWarning(
+            f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%})"
+            f"{' of a part' if is_part else ''} for {' and '.join(reasons)}. The remaining rows may not be "
+            f"representative.{remedy}"
+        )
+    )
+
+
+def warn_zeroed(gone: Mask, where: Callable[[int], str], *, is_part: bool) -> None:
+    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column."""
+    n_empty, shares = int(gone.all(axis=1).sum()), gone.mean(axis=0)
+    worst = int(shares.argmax())
+    said = []
+    if n_empty and gone.shape[1] > 1:
+        said.append(f"{n_empty} of {len(gone)} rows have no answer at all and are now rows of 0")
+    if len(gone) >= ROWS_TO_JUDGE and (shares.mean() > ZERO_SHARE or shares[worst] > ZERO_SHARE_OF_COLUMN):
+        cells = f"{int(gone.sum())} missing cells ({gone.mean():.1%})"
+        said.append(f"{cells} became 0, {shares[worst]:.0%} of the cells in {where(worst)}")
+    if said:
+        remedy = "" if is_part else f" Choose {setting('missing', 'impute')}."
+        warn(
+            DataWarning(
+                f"{setting('missing', 'zero')}{' in a part' if is_part else ''}: {'; '.join(said)}. Unless a missing "
+                f"cell means 0, this hides some dependences and creates spurious ones.{remedy}"
+            )
+        )
