@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
@@ -19,7 +20,7 @@ from isinglass.conditionals import log_probabilities, logits
 from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.data.counts import sd_of
 from isinglass.network import Network
-from isinglass.pairs import pair_keys, values_at
+from isinglass.pairs import pair_keys
 from isinglass.variables import Variables, corners
 
 _ROWS_PER_BLOCK = 1024  # of which the scores of a thousand parameters stay in the memory that was just used
@@ -99,15 +100,9 @@ class Support:
         values = np.zeros(self.n_parameters)
         fields, has_field = network.category_fields, self.place >= 0
         values[self.place[has_field]] = (fields - fields[self.base])[has_field]
-        support = pair_keys(self.network.pairs, network.n_features)
-        own = pair_keys(network.pairs, network.n_features)
-        values[self.first[:-1]] = values_at(network.pair_values, own, support)
-        blocks = network.variables.split_blocks(network.pairs, network.pair_parameters)
-        block_by_pair = dict(zip(own.tolist(), blocks, strict=True))
-        for edge, s, t in self.wide_pairs:
-            block = block_by_pair.get(support[edge])
-            (left, up), (right, down) = (self._sides(node) for node in (s, t))
-            values[self.entries(edge)] = 0.0 if block is None else up * down * (left.T @ block @ right)
+        pairs, variables = self.network.pairs, self.network.variables
+        undo = np.repeat(variables.block_scale(pairs) ** 2, np.diff(self.first))
+        values[self.first[0] :] = undo * (self._blocks.T @ network.parameters_at(pair_keys(pairs, network.n_features)))
         return values
 
     def build(self, values: FloatArray, others: Network | None = None) -> Network:
@@ -120,15 +115,20 @@ class Support:
             self.place >= 0, np.append(values, 0.0)[self.place], np.where(self.occurs, 0.0, own - own[self.base])
         )
         fields -= fields[variables.starts][variables.column]
-        parameters = [value[None, None] for value in values[self.first[:-1]]]
-        for edge, s, t in self.wide_pairs:
-            parameters[edge] = self._sides(s)[0] @ values[self.entries(edge)] @ self._sides(t)[0].T
-        flat = np.concatenate([*(block.ravel() for block in parameters), np.empty(0)])
-        return Network(fields[variables.is_later], self.network.pairs, variables=variables, pair_parameters=flat)
+        blocks = self._blocks @ values[self.first[0] :]
+        return Network(fields[variables.is_later], self.network.pairs, variables=variables, pair_parameters=blocks)
 
-    def _sides(self, node: int) -> tuple[FloatArray, float]:
-        """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
-        return (np.ones((1, 1)), 1.0) if self.network.variables.has_scores[node] else (self.points[node], 2.0)
+    @cached_property
+    def _blocks(self) -> sp.csr_array:
+        """The blocks of all edges as a linear function of their parameters: B = L_s Θ L_tᵀ.
+
+        L is 1 for a column with scores, else its points, for which LᵀL = 1/2.
+        """
+        if not self.wide_pairs:
+            return sp.csr_array(sp.identity(len(self.network.pairs)))
+        sides = zip(self.points, self.network.variables.has_scores, strict=True)
+        factors = [np.ones((1, 1)) if has_scores else point for point, has_scores in sides]
+        return sp.csr_array(sp.block_diag([np.kron(factors[s], factors[t]) for s, t in self.network.pairs.tolist()]))
 
     def sums(self, values: FloatArray, table: AnyTable) -> LossSums:
         """Return the sums over the rows of a table at these parameters."""
@@ -156,95 +156,61 @@ class Support:
         beside = [np.concatenate([right[firsts], left[seconds]]) for firsts, seconds in ends]
         return [(np.array(places[a:b]), beside[a]) for a, b in pairwise(self._offsets.tolist())]
 
+    @cached_property
+    def _contrasts(self) -> sp.csr_array:
+        """The points of all columns as a matrix: a row per coordinate, a column per category."""
+        return sp.csr_array(sp.block_diag([point.T for point in self.points]))
+
     def add(
-        self, codes: Bytes, w: FloatArray, squared: FloatArray, chances: FloatArray, hessian: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Add what some rows contribute to the Hessian; return what they add to gradient and outer products."""
-        scores, split = np.zeros((self.n_parameters, len(w))), self.network.variables.split
-        placed = np.vstack([point.T[:, codes[:, t]] for t, point in enumerate(self.points)])
-        residuals = np.zeros_like(placed)
-        around = zip(split(chances), split(self.place), self.points, self._neighbors, self._offsets, strict=False)
-        for s, (P, fields, point, (entries, beside), offset) in enumerate(around):
-            kept = np.flatnonzero(fields >= 0)
-            if len(kept) == 0:
-                continue
-            here, design = fields[kept], placed[beside]
-            mean = point.T @ P
-            scores[here] = P[kept] - (codes[:, s] == kept[:, None])
-            residuals[offset : offset + len(mean)] = mean - point.T[:, codes[:, s]]
-            # The logit of category k has the derivatives 1 by its field and point_k ⊗ design by the entries of edges.
-            places = np.concatenate([here, entries.ravel()])
-            f, second = len(here), np.zeros((len(places), len(places)))
-            second[:f, :f] = _field_derivatives(P, w)[np.ix_(kept, kept)]
-            cross, second[f:, f:] = _edge_derivatives(point, P, mean, w, design)
-            second[:f, f:], second[f:, :f] = cross[kept], cross[kept].T
-            hessian[np.ix_(places, places)] += second
-        return self._finish(scores, residuals, placed, w, squared)
-
-    def add_two_values(
-        self, codes: Bytes, w: FloatArray, squared: FloatArray, network: Network, hessian: FloatArray
+        self, codes: Bytes, w: FloatArray, squares: FloatArray, network: Network, hessian: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Do the same for columns of two values, all nodes at once; return the loss of the rows as well.
-
-        It takes half of the time that columns one by one would.
-        """
-        x, fields = np.ascontiguousarray(codes.T, dtype=np.float64), self.place[1::2]
-        eta = network.fields[:, None] + network.couplings_sparse @ x
-        varies = fields >= 0
-        eta[~varies] = np.inf  # a constant column is certain: no residual, no curvature
-        small = np.exp(-np.abs(eta))
-        chance = np.where(eta >= 0.0, 1.0, small) / (1.0 + small)
-        residuals, curves = chance - x, w * small / (1.0 + small) ** 2
-        residuals[~varies] = 0.0
-        # −log σ of the log odds of what was observed
-        loss = (np.log1p(small) + np.maximum(np.where(x > 0.0, -eta, eta), 0.0))[varies] @ w
-        scores = np.zeros((self.n_parameters, len(w)))
-        scores[fields[varies]] = residuals[varies]
-        for s in np.flatnonzero(varies).tolist():
-            entries, beside = self._neighbors[s]
-            design = np.vstack([np.ones(len(w)), x[beside]])
-            places = np.append(fields[s], entries[0])
-            hessian[np.ix_(places, places)] += (curves[s] * design) @ design.T
-        return float(loss.sum()), *self._finish(scores, residuals, x, w, squared)
-
-    def _finish(
-        self, scores: FloatArray, residuals: FloatArray, placed: FloatArray, w: FloatArray, squared: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the sum of the rows' scores, those of edges filled in, and of their outer products."""
-        left, right = self._ends
-        scores[self.first[0] :] = residuals[left] * placed[right] + residuals[right] * placed[left]
+        """Add what some rows contribute to the Hessian; return what they add to loss, gradient and outer products."""
+        variables, rows = network.variables, np.arange(len(codes))
+        each = logits(network, codes)
+        each[~self.occurs] = -np.inf
+        logs = log_probabilities(variables, each, codes)
+        flat = variables.flat(codes)
+        loss = -float((logs[flat, rows] @ w).sum())
+        chances, here = np.exp(logs), np.zeros_like(logs)
+        here[flat, rows] = 1.0
+        placed, residuals = self._contrasts @ here, chances - here
+        around = zip(variables.split(chances), variables.split(self.place), self.points, self._neighbors, strict=True)
+        for P, fields, point, (entries, beside) in around:
+            kept = np.flatnonzero(fields >= 0)
+            if len(kept):
+                places = np.concatenate([fields[kept], entries.ravel()])
+                hessian[np.ix_(places, places)] += _node_hessian(kept, point, P, w, placed[beside])
+        scores, (left, right) = np.empty((self.n_parameters, len(w))), self._ends
+        has_field = self.place >= 0
+        scores[self.place[has_field]] = residuals[has_field]
+        residuals[~np.logical_or.reduceat(has_field, variables.starts)[variables.column]] = 0.0  # not modeled
+        moved = self._contrasts @ residuals
+        scores[self.first[0] :] = moved[left] * placed[right] + moved[right] * placed[left]
         gradient = scores @ w
-        scores *= np.sqrt(squared)
-        return gradient, scores @ scores.T  # of one array with itself, which takes half the time
+        scores *= np.sqrt(squares)
+        return loss, gradient, scores @ scores.T  # of one array with itself, which takes half the time
 
 
-def _field_derivatives(P: FloatArray, w: FloatArray) -> FloatArray:
-    """Return the sum over rows of the covariances of the categories, of sums of one sign."""
-    both = (w * P) @ P.T
-    np.fill_diagonal(both, 0.0)
-    return np.asarray(np.diag(both.sum(axis=1)) - both)
+def _node_hessian(
+    kept: NDArray[np.intp], point: FloatArray, P: FloatArray, w: FloatArray, design: FloatArray
+) -> FloatArray:
+    """Return the second derivatives of a column's loss by the fields that are kept and the entries of its edges.
 
-
-def _edge_derivatives(
-    point: FloatArray, P: FloatArray, mean: FloatArray, w: FloatArray, design: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the sums over rows of the covariances of point_k ⊗ design with category k, and with themselves."""
+    The logit of category k has the derivatives 1 by its field and point_k ⊗ design by the entries, so these are
+    covariances under the probabilities P of the categories, summed over rows with the weights w.
+    """
     (q, d), m, weighted = point.shape, len(design), w * P
-    if d == 1:  # scores
-        apart = (point - point.T) @ P  # not from the mean: beside large couplings, nearly all is at one score
-        return (weighted * apart) @ design.T, _moments((weighted * apart**2).sum(axis=0), design)
-    means = (mean[:, None] * design).reshape(d * m, len(w))
-    cross = (point[:, :, None] * (weighted @ design.T)[:, None]).reshape(q, -1) - weighted @ means.T
-    sums = np.array([_moments(each, design) for each in weighted]).reshape(q, -1)
-    squares = (point[:, :, None] * point[:, None]).reshape(q, -1).T @ sums
-    moments = squares.reshape(d, d, m, m).transpose(0, 2, 1, 3).reshape(d * m, d * m)
-    return cross, moments - _moments(w, means)
-
-
-def _moments(w: FloatArray, design: FloatArray) -> FloatArray:
-    """Return the weighted sum over rows of all products: of one array with itself, which takes half the time."""
-    scaled = np.sqrt(w) * design
-    return np.asarray(scaled @ scaled.T)
+    both = weighted @ P.T
+    np.fill_diagonal(both, 0.0)
+    by_fields = np.diag(both.sum(axis=1)) - both  # sums of one sign
+    # Point less mean, as a sum of differences of points: beside large couplings, nearly all P is at one of them.
+    apart = np.tensordot(point[:, None] - point, P, axes=(1, 0))
+    moved = weighted[:, None] * apart
+    cross = (moved.reshape(q * d, len(w)) @ design.T).reshape(q, d * m)[kept]
+    spread = np.einsum("kan,kbn->abn", moved, apart)
+    products = np.array([(row[:, None] * design).reshape(d * m, len(w)) @ design.T for row in spread])
+    by_entries = products.reshape(d, d, m, m).transpose(0, 2, 1, 3).reshape(d * m, d * m)
+    return np.block([[by_fields[np.ix_(kept, kept)], cross], [cross.T, by_entries]])
 
 
 def coupling_units(counts: FloatArray, variables: Variables) -> FloatArray:
@@ -263,7 +229,7 @@ def pair_units(table: AnyTable) -> FloatArray:
     return np.multiply.outer(units, units)
 
 
-def _square_weight(table: AnyTable) -> FloatArray | bool | None:
+def _square_weight(table: AnyTable) -> FloatArray | bool:
     """Return what the outer product of every row's score is weighted by in the variance of their sum.
 
     A row that was drawn with sampling weight w has the score w u and adds w² u uᵀ, a count of w equal rows adds w u uᵀ;
@@ -271,34 +237,22 @@ def _square_weight(table: AnyTable) -> FloatArray | bool | None:
     """
     if not table.is_whole:
         return table.weight_kind == "sampling"
-    weight, units = table.sample_weight, table.units
-    if weight is None:
-        return None
+    weight, units = table.unit_weight, table.units
     own = weight if units is None else np.asarray(np.bincount(units, weight), dtype=np.float64)[units]
     return weight if are_counts(own) else weight * own
 
 
 def _sum_rows(
-    codes: Bytes, weight: FloatArray | None, support: Support, network: Network, squares: FloatArray | bool | None
+    codes: Bytes, weight: FloatArray | None, support: Support, network: Network, squares: FloatArray | bool
 ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
     """Return the sums over rows; ``squares`` are the weights of the outer products, or whether to square the others."""
-    raw = np.ones(len(codes)) if weight is None else weight
-    if not isinstance(squares, np.ndarray):
-        squares = raw**2 if squares else raw
-    loss, variables, d = 0.0, network.variables, support.n_parameters
+    own = np.ones(len(codes)) if weight is None else weight
+    if isinstance(squares, bool):
+        squares = own**2 if squares else own
+    loss, d = 0.0, support.n_parameters
     gradient, hessian, outer = np.zeros(d), np.zeros((d, d)), np.zeros((d, d))
     for first in range(0, len(codes), _ROWS_PER_BLOCK):
-        rows = first + np.flatnonzero(raw[first : first + _ROWS_PER_BLOCK])
-        if variables.is_binary:
-            added, slope, product = support.add_two_values(codes[rows], raw[rows], squares[rows], network, hessian)
-            loss, gradient, outer = loss + added, gradient + slope, outer + product
-            continue
-        each = logits(network, codes[rows])
-        each[~support.occurs] = -np.inf
-        logs = log_probabilities(variables, each, codes[rows])
-        chosen = np.take_along_axis(logs, variables.flat(codes[rows]), axis=0)
-        loss -= float((chosen @ raw[rows]).sum())
-        slope, product = support.add(codes[rows], raw[rows], squares[rows], np.exp(logs), hessian)
-        gradient += slope
-        outer += product
+        rows = first + np.flatnonzero(own[first : first + _ROWS_PER_BLOCK])
+        added, slope, product = support.add(codes[rows], own[rows], squares[rows], network, hessian)
+        loss, gradient, outer = loss + added, gradient + slope, outer + product
     return loss, gradient, hessian, outer
