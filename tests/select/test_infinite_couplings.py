@@ -6,10 +6,9 @@ from scipy.optimize import minimize
 
 from isinglass import Network, Solution, as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
-from isinglass.select import sandwich
 from isinglass.select.derivatives import Support
 from isinglass.select.refit import nearly_free, refit_edges
-from isinglass.select.sandwich import _step, newton
+from isinglass.select.sandwich import Iterate, newton
 from isinglass.separation import find_separation
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
@@ -139,20 +138,17 @@ def test_two_covariates_with_the_same_values_have_no_couplings_of_their_own():
 def test_a_step_that_always_raises_the_loss_is_not_taken():
     table = as_table(related(150, 0.25, 9), kinds="ordinal")
     support = Support.of(table, ising_path(table, [1e-3])[0].network)
-    values = np.zeros(support.n_parameters)
-    sums = support.sums(values, table)
-    after, sums_after, is_whole = _step(support, values, sums, table, -np.linalg.inv(sums.hessian))  # uphill
-    np.testing.assert_array_equal(after, values)
-    assert sums_after.loss == sums.loss
+    here = Iterate(support, table, np.zeros(support.n_parameters))
+    after, is_whole = here.step(-np.linalg.inv(here.sums.hessian))  # uphill
+    assert after is here
     assert not is_whole
 
 
 def test_shortened_steps_do_not_tell_that_an_estimate_is_finite(monkeypatch):
     table = as_table(related(150, 0.25, 9), kinds="ordinal")
     support = Support.of(table, ising_path(table, [1e-3])[0].network)
-    values = np.zeros(support.n_parameters)
-    monkeypatch.setattr(sandwich, "_step", lambda support, values, sums, table, inverse: (values, sums, False))
-    *_, is_finite = sandwich._which_are_finite(support, values, support.sums(values, table), table)
+    monkeypatch.setattr(Iterate, "step", lambda here, inverse: (here, False))
+    *_, is_finite = Iterate(support, table, np.zeros(support.n_parameters)).find_finite()
     assert not is_finite.any()
 
 
