@@ -72,6 +72,8 @@ class Missing(Frozen):
         ('drop', 1, 3, 1)
         """
         treatment = table.missing_treatment
+        if treatment == "impute" and table.n_unlabeled and table.holes is None and table.drawn is None:
+            treatment = "drop"  # no cell was missing, but labels of rows were
         if treatment not in ("zero", "drop"):
             return None
         if table.is_whole and table.filled is not None:

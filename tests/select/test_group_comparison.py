@@ -29,9 +29,9 @@ from isinglass import (
     simulate,
 )
 from isinglass.arguments import spawn_seeds
-from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ImputationSettings
-from isinglass.select.group_comparison import GroupedTable
+from isinglass.select.group_comparison import GroupedRows
 
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
@@ -416,13 +416,14 @@ def test_groups_that_lose_different_shares_of_cells_are_made_to_lose_them_alike(
     subject = np.tile(np.arange(300), 2) if paired else None
     masks = []
 
-    class Watching(ImputationSettings):
-        def complete(self, table, **options):
-            masks.append(table.holes)
-            return super().complete(table, **options)
+    complete = ImputationSettings.complete
+
+    def watch(how, table, **options):
+        masks.append(table.holes)
+        return complete(how, table, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("isinglass.select.group_comparison.ImputationSettings", Watching)
+        patch.setattr(ImputationSettings, "complete", watch)
         with pytest.warns(DataWarning, match=r"\(0\.0% in 'a', 3\d\.\d% in 'b'\).* 3\d\.\d% of all cells"):
             compare_groups(make_table(X, holes=gone), groups, ALPHA, paired=subject, n_permutations=2, random_state=0)
     first, second = masks[0][:300], masks[0][300:]
@@ -472,11 +473,31 @@ def test_a_pair_with_an_empty_row_keeps_its_place(holed):
 
 def test_the_record_of_missing_cells_is_of_the_rows_that_stayed(holed):
     table, groups, gone = holed
-    found, fit = GroupedTable.read(table, groups, None, None, None).missing, Method(selector=Fixed(ALPHA)).fit(table)
+    how = {"n_permutations": 1, "run": Run(n_jobs=1)}
+    method = Method(selector=Fixed(ALPHA), imputation=ImputationSettings(n_imputations=5))
+    found, fit = compare_groups(table, groups, method, **how).missing, method.fit(table)
     for name in ("n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "column_shares", "pattern_counts"):
         np.testing.assert_array_equal(getattr(found, name), getattr(fit.missing, name), name)
-    paired = GroupedTable.read(table, groups, np.tile(np.arange(300), 2), None, None).missing
+    assert (found.n_imputations, found.settled) == (5, fit.missing.settled)
+    assert len(found.changes) == len(fit.missing.changes)
+    paired = compare_groups(table, groups, method, paired=np.tile(np.arange(300), 2), **how).missing
     assert (paired.n_left_out, paired.n_holed) == (0, gone.any(axis=1).sum())
+
+
+def test_cells_are_drawn_as_the_method_says(holed):
+    table, groups, _ = holed
+    how = ImputationSettings(n_sweeps=1, max_rounds=2, random_state=7)
+    with pytest.warns(ConvergenceWarning, match="has not converged after 2 rounds"):
+        found = compare_groups(table, groups, Method(selector=Fixed(ALPHA), imputation=how), n_permutations=1)
+    assert (found.missing.n_imputations, found.missing.settled, len(found.missing.changes)) == (5, -1, 2)
+
+
+def test_shares_of_a_row_that_its_copies_have_are_no_weights(holed):
+    table, groups, _ = holed
+    completed = impute(table, n_imputations=2).table
+    found = compare_groups(completed, groups[completed.rows], ALPHA, n_permutations=1)
+    assert found.weight_kind is None
+    assert "weights" not in found.methods_text()
 
 
 def test_nothing_missing_gives_the_same_bits(two):
@@ -504,11 +525,11 @@ def test_rows_that_lose_their_last_answer_are_not_counted():
     labels = np.arange(200) % 2
     gone = rng.random(X.shape) < np.where(labels == 0, 0.5, 0.1)[:, None]
     table = as_table(np.where(gone, np.nan, X), missing="impute")
-    grouped = GroupedTable.read(table, labels, None, None, None)
+    rows = GroupedRows.read(table, labels, None, None, None).answered()
     with pytest.warns(DataWarning, match="rows without an answer are left out"):
-        thinned = grouped.with_equal_holes(default_rng(1))
+        thinned = rows.with_equal_holes(default_rng(1)).answered()
     assert not thinned.table.holes.all(axis=1).any()
-    assert sum(map(len, thinned.groups.rows)) == len(thinned.table) < len(grouped.table)
+    assert sum(map(len, thinned.groups.rows)) == len(thinned.table) < len(rows.table)
 
 
 def test_labels_that_read_alike_are_refused():
@@ -529,9 +550,11 @@ def test_rows_without_a_group_are_left_out_where_cells_may_be_missing(missing):
     groups = [None, np.nan, *["a", "b"] * 19]
     if missing == "error":
         with pytest.raises(DataError, match=r'none in 2 of 40 rows .* Choose missing="impute" or missing="drop"'):
-            GroupedTable.read(table, groups, None, None, None)
+            GroupedRows.read(table, groups, None, None, None)
         return
     with pytest.warns(DataWarning, match="left out 2 of 40 rows without an entry for groups"):
-        grouped = GroupedTable.read(table, groups, None, None, None)
+        grouped = GroupedRows.read(table, groups, None, None, None)
     assert grouped.table.codes.tolist() == table.codes[2:].tolist()
     assert [len(rows) for rows in grouped.groups.rows] == [19, 19]
+    record = compare_groups(grouped.table, grouped.labels, ALPHA, n_permutations=1).missing
+    assert (record.treatment, record.n_cells, record.n_unlabeled, record.n_left_out) == ("drop", 0, 2, 2)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, Arrays, Mask
 from isinglass.data import Table, TableLike, category_counts, which_vary
+from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, listed, setting, suppress_warnings, warn
 from isinglass.missing_record import Missing
 from isinglass.network import union_keys
@@ -21,12 +22,13 @@ from isinglass.pairs import pairs_of
 from isinglass.results import Solution
 from isinglass.select.folds import one_by_one
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
-from isinglass.select.imputation import ImputationSettings
+from isinglass.select.imputation import Imputation, ImputationSettings
 from isinglass.select.method import AnyMethod, Method, MethodLike, Wrapped, as_method, table_for
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.row_labels import by_value, labeled_rows, number_labels, take_column
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
+from isinglass.table_summary import count_observations
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
 """Permutations in one task where the penalty is kept, and cells of the table times permutations."""
@@ -116,18 +118,20 @@ def compare_groups(
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    grouped = GroupedTable.read(X, groups, paired, sample_weight, method)
-    grouped = grouped.with_equal_holes(np.random.default_rng(seeds[0].spawn(1)[0]))
-    n_copies = 1 if isinstance(wanted, Wrapped) else COPIES
-    sample = _Sample.of(grouped.table, n_copies)
-    _name_constant(sample, grouped.groups)
-    test = _Test.of(wanted, reselect, sample, grouped.groups, run)
+    given = GroupedRows.read(X, groups, paired, sample_weight, method)
+    rows = given.one_by_one()
+    answered = rows.answered()
+    thinned = answered.with_equal_holes(np.random.default_rng(seeds[0].spawn(1)[0]))
+    how, n_copies = (ImputationSettings(), 1) if isinstance(wanted, Wrapped) else (wanted.imputation, COPIES)
+    sample = _Sample.of(thinned.answered(), how.replace(n_imputations=n_copies), run)
+    _name_constant(sample)
+    test = _Test.of(wanted, reselect, sample, run)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
     blocks = [(test, seeds[k : k + size]) for k in range(0, count, size)]
     fingerprint = {
         "X": sample.table,
-        "groups": test.groups.member,
-        "paired": test.groups.subject,
+        "groups": sample.groups.member,
+        "paired": sample.groups.subject,
         "method": test.method,
         "reselect": reselect,
         "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
@@ -139,138 +143,107 @@ def compare_groups(
     null = {name: np.concatenate([result[name] for result in results])[:count] for name in results[0]}
     n_unconverged = int(null["failed"].sum())
     warn_of_failed(n_unconverged, count, "permutations")
-    table, missing = grouped.table, grouped.missing
+    variables, n_nodes = given.table.variables, test.solutions[0].network.n_features
     return GroupComparison(
-        groups=test.groups.names,
-        n_rows=tuple(len(rows) for rows in test.groups.rows),
+        groups=sample.groups.names,
+        n_rows=tuple(map(len, sample.groups.rows)),
         solutions=test.solutions,
-        edge_index=pairs_of(test.pairs, test.solutions[0].network.n_features),
+        edge_index=pairs_of(test.pairs, n_nodes),
         null_structure=null["structure"],
         null_strength=null["strength"],
         null_nodes=null["nodes"],
         edges_reached=_count_bits(null["edge_bits"], len(test.pairs)),
-        nodes_reached=_count_bits(null["node_bits"], test.solutions[0].network.n_features),
-        paired=test.groups.subject is not None,
+        nodes_reached=_count_bits(null["node_bits"], n_nodes),
+        paired=sample.groups.subject is not None,
         reselect=reselect,
         n_constant=int(null["constant"].sum()),
         n_unconverged=n_unconverged,
         method=wanted if isinstance(wanted, Method) else None,
-        covariates=table.variables.covariates,
-        coding=table.coding.take(np.flatnonzero(table.variables.is_modeled).tolist()),
-        missing=missing and replace(missing, n_imputations=n_copies if missing.treatment == "impute" else 0),
-        n_deleted=grouped.n_deleted,
-        weight_kind=grouped.weight_kind,
+        covariates=variables.covariates,
+        coding=given.table.coding.take(np.flatnonzero(variables.is_modeled).tolist()),
+        missing=_missing(given, rows, answered, sample),
+        n_deleted=thinned.table.n_missing - answered.table.n_missing,
+        weight_kind=count_observations(given.table)[1],
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows that are compared, with the completed copies of those that have holes."""
+class GroupedRows:
+    """Rows with their groups and, in paired designs, their subjects."""
 
-    table: Table  # the rows; or a completed table in the order of the original rows
-    origin: NDArray[np.intp] | None = None  # the row that each row of a completed table is a copy of
+    table: Table
+    labels: AnyArray  # the group of every row
+    subjects: AnyArray | None  # whose row it is; None: groups are independent
 
     @classmethod
-    def of(cls, table: Table, n_copies: int) -> _Sample:
-        """Return the rows of a table, imputed without regard to groups."""
-        if table.holes is None and table.units is not None:
-            return cls(table, table.units)
+    def read(
+        cls,
+        X: TableLike,
+        groups: ArrayLike | str,
+        paired: ArrayLike | str | None,
+        sample_weight: ArrayLike | None,
+        method: MethodLike,
+    ) -> GroupedRows:
+        """Read a table, its groups and its subjects, each of which may be named as a column of X."""
+        frame, group_column = take_column(X, groups, "groups")
+        frame, subject_column = take_column(frame, paired, "paired")
+        columns = {"groups": group_column, **({} if subject_column is None else {"paired": subject_column})}
+        table, marks = labeled_rows(table_for(method, frame, sample_weight), columns)
+        return cls(table, marks[0], marks[1] if len(marks) > 1 else None)
+
+    @property
+    def groups(self) -> Groups:
+        """The groups, checked."""
+        return Groups.of(self.labels, self.subjects)
+
+    def take(self, rows: NDArray[np.intp]) -> GroupedRows:
+        """Return some of the rows."""
+        return GroupedRows(self.table[rows], self.labels[rows], None if self.subjects is None else self.subjects[rows])
+
+    def one_by_one(self) -> GroupedRows:
+        """Return the rows with a weight, the equal rows of a count one by one, unless each has a subject."""
+        if self.subjects is not None:
+            return self.take(self.table.weighted_rows)
+        table, rows = one_by_one(self.table)
+        return GroupedRows(table, self.labels[rows], None)
+
+    def answered(self) -> GroupedRows:
+        """Return the rows with an answer; in paired designs all."""
+        holes = self.table.holes
+        if self.subjects is not None or holes is None or holes.all() or not (empty := holes.all(axis=1)).any():
+            return self
+        return self.take(np.flatnonzero(~empty))
+
+    def with_equal_holes(self, rng: Generator) -> GroupedRows:
+        """Return the table with further cells deleted if the groups differ much in their share of missing cells.
+
+        Estimates from fewer cells scatter more: shuffled groups, which all lose the same share, would not show what
+        such groups differ by. Each row also gets the missing cells of a random row from every other group (paired: of
+        the same subject's other rows).
+        """
+        table = self.table
         if table.holes is None:
-            return cls(table.bare())
-        completed = ImputationSettings(n_imputations=n_copies).complete(table.bare()).table
-        completed = completed[np.argsort(np.asarray(completed.rows), kind="stable")]
-        return cls(completed, completed.rows)
-
-    def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return some rows, with all copies of each."""
-        if self.origin is None:
-            return self.table[rows].bare()
-        first, end = (np.searchsorted(self.origin, rows, side) for side in ("left", "right"))
-        return self.table[np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])]
-
-
-def _name_constant(sample: _Sample, groups: Groups) -> None:
-    """Warn of columns that do not vary in a group."""
-    names = sample.table.names
-    for group, rows in zip(groups.names, groups.rows, strict=True):
-        part = sample.take(rows)
-        constant = np.flatnonzero(~which_vary(part.with_weight(None)))
-        if len(constant):
-            counts = part.variables.split(category_counts(part.with_weight(None)))
-            values = [part.variables.labels[k][int(counts[k].argmax())] for k in constant.tolist()]
-            shown = listed([f"{names[k]!r} (always {value})" for k, value in zip(constant, values, strict=True)])
-            what = "column" if len(constant) == 1 else "columns"
-            lost = "A constant column gets no edges there: do not interpret its differences between groups."
-            warn(ConstantColumnWarning(f"constant in group {group!r}: {what} {shown}. {lost}"))
-
-
-@dataclass(frozen=True, eq=False)
-class _Test:
-    """What every permutation needs: the rows, how they are fitted, and the differences that were observed."""
-
-    sample: _Sample
-    groups: Groups
-    method: AnyMethod  # at the penalty of all rows, unless it is chosen again
-    run: Run  # of one fit
-    solutions: tuple[Solution, ...]  # the network of every group
-    warm_starts: tuple[WarmStart, ...]  # where the fits of every group start
-    pairs: NDArray[np.int64]  # keys of the pairs with an edge in a group
-    observed: Differing
-
-    @classmethod
-    def of(cls, method: AnyMethod, reselect: bool, sample: _Sample, groups: Groups, run: Run) -> _Test:
-        """Fit the groups: by the method itself, or at the penalty that it chooses for all rows together."""
-        alone, pooled = run.replace(checkpoint=None), None
-        with suppress_warnings(ConstantColumnWarning):  # named by group
-            if not (reselect or (isinstance(method, Method) and method.selector.is_given)):
-                subject, origin = groups.subject, sample.origin
-                subjects = subject if subject is None or origin is None else subject[origin]
-                choice = method.choose(sample.take(np.arange(len(groups.member))), groups=subjects, run=alone)
-                method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start
-            choices = [method.choose(sample.take(rows), run=alone, warm_start=pooled) for rows in groups.rows]
-        names = sample.table.names
-        solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)
-        networks = [solution.network for solution in solutions]
-        starts = tuple(pooled or choice.warm_start for choice in choices)
-        return cls(
-            sample, groups, method, task_run(run), solutions, starts, union_keys(networks), Differing.of(networks)
+            return self
+        groups = self.groups
+        shares = [float(table.holes[rows].mean()) for rows in groups.rows]
+        if max(shares) - min(shares) <= UNEQUAL:
+            return self
+        holes = table.holes.copy()
+        for own in groups.rows:
+            for other in groups.rows:
+                if other is not own:
+                    holes[own] |= table.holes[other if groups.subject is not None else rng.choice(other, len(own))]
+        by_group = ", ".join(f"{share:.1%} in {name!r}" for name, share in zip(groups.names, shares, strict=True))
+        warn(
+            DataWarning(
+                f"the groups differ in their share of missing cells ({by_group}). To keep the level of the tests, "
+                "cells were deleted in each group by the patterns in which they are missing in the others; "
+                f"{holes.mean():.1%} of all cells are now missing, and rows without an answer are left out. Consider "
+                "leaving out columns that one group hardly answered."
+            )
         )
-
-    @cached_property
-    def _varies(self) -> Mask:
-        return which_vary(self.sample.table.with_weight(None))
-
-    def permute(self, seed: SeedSequence) -> Arrays:
-        """Return the differences of one permutation, and which edges and nodes reach what was observed, as bits."""
-        parts = [self.sample.take(rows) for rows in self.groups.shuffle(np.random.default_rng(seed))]
-        became_constant = [self._varies & ~which_vary(part.with_weight(None)) for part in parts]
-        with suppress_warnings(*COUNTED):
-            solutions = [
-                self.method.choose(part, run=self.run, warm_start=start).solution.without_covariates()
-                for part, start in zip(parts, self.warm_starts, strict=True)
-            ]
-        differing = Differing.of([solution.network for solution in solutions], self.pairs)
-        return {
-            "structure": np.asarray(differing.structure),
-            "strength": np.asarray(differing.strength),
-            "nodes": differing.nodes.max(),
-            "edge_bits": np.packbits(differing.edges >= least_equal(self.observed.edges)),
-            "node_bits": np.packbits(differing.nodes >= least_equal(self.observed.nodes)),
-            "constant": np.any(became_constant),
-            "failed": np.asarray(any(map(failed, solutions))),
-        }
-
-
-def _permute(test: _Test, seeds: Sequence[SeedSequence]) -> Arrays:
-    """Return what some permutations give, one after the other."""
-    results = [test.permute(seed) for seed in seeds]
-    return {name: np.array([result[name] for result in results]) for name in results[0]}
-
-
-def _count_bits(packed: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
-    """Return how many permutations have every one of ``count`` bits."""
-    return np.asarray(np.unpackbits(packed, axis=1, count=count).sum(axis=0, dtype=np.int64))
+        return replace(self, table=replace(table, holes=holes, n_missing=int(holes.sum())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,94 +298,127 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedTable:
-    """A table whose rows belong to groups; rows without any answer are left out, except in paired designs."""
+class _Sample:
+    """The rows that are compared, with the completed copies of those that have holes, and their groups."""
 
-    table: Table  # with its weights; the equal rows of a count one by one
+    table: Table  # the rows; or a completed table in the order of the original rows
     groups: Groups
-    missing: Missing | None  # which cells were missing
-    weight_kind: str | None  # what the weights stood for
-    n_deleted: int = 0  # cells deleted so that all groups miss the same share
+    origin: NDArray[np.intp] | None = None  # the row that each row of a completed table is a copy of
+    imputation: Imputation | None = None  # by which it was completed here
 
     @classmethod
-    def read(
-        cls,
-        X: TableLike,
-        groups: ArrayLike | str,
-        paired: ArrayLike | str | None,
-        sample_weight: ArrayLike | None,
-        method: MethodLike,
-    ) -> GroupedTable:
-        """Read a table, its groups and its subjects, each of which may be named as a column of X."""
-        frame, group_column = take_column(X, groups, "groups")
-        frame, subject_column = take_column(frame, paired, "paired")
-        columns = {"groups": group_column, **({} if subject_column is None else {"paired": subject_column})}
-        table, (labels, *paired_labels) = labeled_rows(table_for(method, frame, sample_weight), columns)
-        subjects = paired_labels[0] if paired_labels else None
-        missing, weight_kind = Missing.of(table), table.weight_kind
-        if subjects is None:
-            table, rows = one_by_one(table)
-        else:
-            rows = table.weighted_rows
-            table, subjects = table[rows], subjects[rows]
-        labels = labels[rows]
+    def of(cls, rows: GroupedRows, how: ImputationSettings, run: Run) -> _Sample:
+        """Impute the rows without regard to groups."""
+        table, units = rows.table, rows.table.units
         if table.holes is not None:
-            empty = table.holes.all(axis=1)
-            stayed = table.holes if subjects is not None or empty.all() else table.holes[~empty]
-            counted = Missing.count(stayed, len(table) - len(stayed))
-            missing = Missing(treatment="impute", n_unlabeled=table.n_unlabeled, **counted)
-        elif table.units is not None:
-            table, first = _join_copies(table, table.units, labels)
-            labels, subjects = labels[first], None if subjects is None else subjects[first]
-        if subjects is None and table.holes is not None and not table.holes.all():
-            answered = np.flatnonzero(~table.holes.all(axis=1))
-            table, labels = table[answered], labels[answered]
-        return cls(table, Groups.of(labels, subjects), missing, weight_kind)
-
-    def with_equal_holes(self, rng: Generator) -> GroupedTable:
-        """Return the table with further cells deleted if the groups differ much in their share of missing cells.
-
-        Estimates from fewer cells scatter more: shuffled groups, which all lose the same share, would not show what
-        such groups differ by. Each row also gets the missing cells of a random row from every other group (paired: of
-        the same subject's other rows).
-        """
-        table, groups = self.table, self.groups
-        if table.holes is None:
-            return self
-        shares = [float(table.holes[rows].mean()) for rows in groups.rows]
-        if max(shares) - min(shares) <= UNEQUAL:
-            return self
-        holes = table.holes.copy()
-        for own in groups.rows:
-            for other in groups.rows:
-                if other is not own:
-                    holes[own] |= table.holes[other if groups.subject is not None else rng.choice(other, len(own))]
-        by_group = ", ".join(f"{share:.1%} in {name!r}" for name, share in zip(groups.names, shares, strict=True))
-        warn(
-            DataWarning(
-                f"the groups differ in their share of missing cells ({by_group}). To keep the level of the tests, "
-                "cells were deleted in each group by the patterns in which they are missing in the others; "
-                f"{holes.mean():.1%} of all cells are now missing, and rows without an answer are left out. Consider "
-                "leaving out columns that one group hardly answered."
+            groups, imputation = rows.groups, how.complete(table.bare(), run=run)
+            completed = imputation.table[np.argsort(np.asarray(imputation.table.rows), kind="stable")]
+            return cls(completed, groups, completed.rows, imputation)
+        if units is None:
+            return cls(table.bare(), rows.groups)
+        originals, first, origin = np.unique(units, return_index=True, return_inverse=True)
+        split = originals[np.unique(origin[rows.labels != rows.labels[first][origin]])]
+        if len(split):
+            raise DataError(
+                f"groups must be the same for all copies of a row; got others in {len(split)} of {len(originals)} rows "
+                f"(rows {listed(split.tolist())}, counted from 0). Pass the group of every original row."
             )
-        )
-        n_missing = int(holes.sum())
-        thinned, n_deleted = replace(table, holes=holes, n_missing=n_missing), n_missing - table.n_missing
-        answered = np.flatnonzero(~holes.all(axis=1))
-        if groups.subject is None and len(answered) < len(table):  # some rows have lost their last answer
-            labels = np.array(groups.names, dtype=object)[groups.member[answered]]
-            thinned, groups = thinned[answered], Groups.of(labels, None)
-        return replace(self, table=thinned, groups=groups, n_deleted=n_deleted)
+        order = np.argsort(origin, kind="stable")
+        return cls(table[order].bare(origin[order]), rows.take(first).groups, origin[order])
+
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return some rows, with all copies of each."""
+        if self.origin is None:
+            return self.table[rows].bare()
+        first, end = (np.searchsorted(self.origin, rows, side) for side in ("left", "right"))
+        return self.table[np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])]
 
 
-def _join_copies(table: Table, units: NDArray[np.intp], labels: AnyArray) -> tuple[Table, NDArray[np.intp]]:
-    """Return a completed table in the order of its original rows, and the first copy of each of these."""
-    originals, first, row = np.unique(units, return_index=True, return_inverse=True)
-    split = originals[np.unique(row[labels != labels[first][row]])]
-    if len(split):
-        raise DataError(
-            f"groups must be the same for all copies of a row; got others in {len(split)} of {len(originals)} rows "
-            f"(rows {listed(split.tolist())}, counted from 0). Pass the group of every original row."
-        )
-    order = np.argsort(row, kind="stable")
-    return table[order].bare(row[order]), first
+def _missing(given: GroupedRows, rows: GroupedRows, answered: GroupedRows, sample: _Sample) -> Missing | None:
+    """Return which cells were missing before others were deleted, and how they were imputed."""
+    if rows.table.holes is None:
+        return Missing.of(given.table)
+    holes = np.zeros(answered.table.shape, dtype=bool) if answered.table.holes is None else answered.table.holes
+    counts = Missing.count(holes, len(rows.table) - len(answered.table))
+    counts["n_unlabeled"] = given.table.n_unlabeled
+    record = None if sample.imputation is None else sample.imputation.record
+    return Missing(treatment="impute", **counts) if record is None else replace(record, **counts)
+
+
+def _name_constant(sample: _Sample) -> None:
+    """Warn of columns that do not vary in a group."""
+    names = sample.table.names
+    for group, rows in zip(sample.groups.names, sample.groups.rows, strict=True):
+        counts, variables = category_counts(sample.take(rows).with_weight(None)), sample.table.variables
+        constant = np.flatnonzero(~varying_among(counts, variables))
+        if len(constant):
+            values = [variables.labels[k][int(variables.split(counts)[k].argmax())] for k in constant.tolist()]
+            shown = listed([f"{names[k]!r} (always {value})" for k, value in zip(constant, values, strict=True)])
+            what = "column" if len(constant) == 1 else "columns"
+            lost = "A constant column gets no edges there: do not interpret its differences between groups."
+            warn(ConstantColumnWarning(f"constant in group {group!r}: {what} {shown}. {lost}"))
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """What every permutation needs: the rows, how they are fitted, and the differences that were observed."""
+
+    sample: _Sample
+    method: AnyMethod  # at the penalty of all rows, unless it is chosen again
+    run: Run  # of one fit
+    solutions: tuple[Solution, ...]  # the network of every group
+    warm_starts: tuple[WarmStart, ...]  # where the fits of every group start
+    pairs: NDArray[np.int64]  # keys of the pairs with an edge in a group
+    observed: Differing
+
+    @classmethod
+    def of(cls, method: AnyMethod, reselect: bool, sample: _Sample, run: Run) -> _Test:
+        """Fit the groups: by the method itself, or at the penalty that it chooses for all rows together."""
+        alone, pooled, groups = run.replace(checkpoint=None), None, sample.groups
+        with suppress_warnings(ConstantColumnWarning):  # named by group
+            if not (reselect or (isinstance(method, Method) and method.selector.is_given)):
+                subject, origin = groups.subject, sample.origin
+                subjects = subject if subject is None or origin is None else subject[origin]
+                choice = method.choose(sample.take(np.arange(len(groups.member))), groups=subjects, run=alone)
+                method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start
+            choices = [method.choose(sample.take(rows), run=alone, warm_start=pooled) for rows in groups.rows]
+        names = sample.table.names
+        solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)
+        networks = [solution.network for solution in solutions]
+        starts = tuple(pooled or choice.warm_start for choice in choices)
+        return cls(sample, method, task_run(run), solutions, starts, union_keys(networks), Differing.of(networks))
+
+    @cached_property
+    def _varies(self) -> Mask:
+        return which_vary(self.sample.table.with_weight(None))
+
+    def permute(self, seed: SeedSequence) -> Arrays:
+        """Return the differences of one permutation, and which edges and nodes reach what was observed, as bits."""
+        parts = [self.sample.take(rows) for rows in self.sample.groups.shuffle(np.random.default_rng(seed))]
+        became_constant = [self._varies & ~which_vary(part.with_weight(None)) for part in parts]
+        with suppress_warnings(*COUNTED):
+            solutions = [
+                self.method.choose(part, run=self.run, warm_start=start).solution.without_covariates()
+                for part, start in zip(parts, self.warm_starts, strict=True)
+            ]
+        differing = Differing.of([solution.network for solution in solutions], self.pairs)
+        return {
+            "structure": np.asarray(differing.structure),
+            "strength": np.asarray(differing.strength),
+            "nodes": differing.nodes.max(),
+            "edge_bits": np.packbits(differing.edges >= least_equal(self.observed.edges)),
+            "node_bits": np.packbits(differing.nodes >= least_equal(self.observed.nodes)),
+            "constant": np.any(became_constant),
+            "failed": np.asarray(any(map(failed, solutions))),
+        }
+
+
+def _permute(test: _Test, seeds: Sequence[SeedSequence]) -> Arrays:
+    """Return what some permutations give, one after the other."""
+    results = [test.permute(seed) for seed in seeds]
+    return {name: np.array([result[name] for result in results]) for name in results[0]}
+
+
+def _count_bits(packed: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
+    """Return how many permutations have every one of ``count`` bits."""
+    return np.asarray(np.unpackbits(packed, axis=1, count=count).sum(axis=0, dtype=np.int64))

@@ -171,6 +171,7 @@ class ImputationSettings(Settings):
         for name in ("n_imputations", "n_sweeps", "max_rounds"):
             check_count(name, getattr(self, name))
 
+    @one_blas_thread
     def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
         holes, n_imputations = np.asarray(table.holes), self.n_imputations
@@ -275,7 +276,6 @@ def impute(
     return Imputation(whole.whole(), np.full(len(whole), -1), np.zeros(whole.shape, dtype=bool), n_imputations, labels)
 
 
-@one_blas_thread
 def complete_table(
     table: AnyTable,
     labels: AnyArray | None,
