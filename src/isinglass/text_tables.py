@@ -30,6 +30,10 @@ class Columns(dict[str, AnyArray]):
     rain      -1.250
     """
 
+    def take(self, rows: NDArray[np.generic]) -> Columns:
+        """Return some rows, in this order."""
+        return Columns({name: column[rows] for name, column in self.items()})
+
     def __repr__(self) -> str:
         return show_columns(self, "rows")
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from isinglass import Network, Solution, Variables, bootstrap, simulate
+from isinglass import Network, Solution, Variables, as_table, bootstrap, simulate
 from isinglass.errors import DataError, LimitError
 from isinglass.select import Bootstrap
 
@@ -219,3 +219,14 @@ def test_what_a_kind_does_not_have(drawn, monkeypatch):
     monkeypatch.setattr(spread_module, "MAX_COMPARED", 3)
     with pytest.raises(LimitError, match="At most 3 nodes"):
         rows.differences("strength")
+
+
+def test_nominal_columns_have_no_expected_influence_to_be_stable():
+    answers = np.random.default_rng(0).integers(0, 3, (120, 3))
+    answers[:, 1] = answers[:, 0]
+    table = as_table(answers, kinds="nominal")
+    found = bootstrap(table, 0.05, n_boot=4, kind="case-drop", drop_shares=[0.2, 0.5])
+    assert sorted(found.cs_coefficients()) == ["betweenness", "closeness", "edges", "strength"]
+    drops = found.drops()
+    assert np.isnan(drops["expected_influence"]).all()
+    assert np.isfinite(drops["strength"]).all()

@@ -35,6 +35,8 @@ def test_formulas():
 def test_nothing_missing_is_the_refit():
     pooled, plain = pool(impute(X), SUPPORT), refit(X, SUPPORT)
     np.testing.assert_array_equal(pool(impute(X), Method(selector=Fixed(0.1)).fit(X)).values, pooled.values)
+    with pytest.raises(ValueError, match="imputation must be what impute returns; got 'Table'"):
+        pool(as_table(X), SUPPORT)
     with pytest.raises(ValueError, match="solution must be a Solution, a Fit or a fitted estimator; got 'list'"):
         pool(impute(X), [0.1])
     np.testing.assert_allclose(pooled.edge_values, plain.edge_values, atol=2e-3)

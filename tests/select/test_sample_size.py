@@ -93,3 +93,9 @@ def test_a_correlation_that_does_not_exist_counts_as_zero():
 def test_bad_rows(rows, message):
     with pytest.raises(DataError, match=message):
         sample_size(Network([0.0, 0.0], [[0, 1]], [1.0]), rows, 0.1, n_repeats=1)
+
+
+def test_an_unknown_score_is_named():
+    study = sample_size(Network([0.0, 0.0], [[0, 1]], [1.0]), [50], 0.1, n_repeats=1)
+    with pytest.raises(DataError, match='measure must be one of "sensitivity", "specificity"'):
+        study.rows_for("recall", 0.9)

@@ -101,11 +101,10 @@ class Bootstrap(Frozen):
         Columns are ``source``, ``target``, ``coupling`` (in the whole table), ``mean``, ``q2.5``, ``q50``, ``q97.5``
         and ``inclusion``.
         """
-        order = np.lexsort([-self.inclusion, -np.abs(self.edge_values)])
-        s, t = np.array(self.names, dtype=object)[self.edge_index[order].T]
-        numbers = [self.edge_values, self.edge_means, *self.edge_quantiles, self.inclusion]
-        columns = dict(zip(("coupling", "mean", *COLUMNS, "inclusion"), (n[order] for n in numbers), strict=True))
-        return Columns(source=s, target=t, **columns)
+        s, t = np.array(self.names, dtype=object)[self.edge_index.T]
+        columns = Columns(source=s, target=t, coupling=self.edge_values, mean=self.edge_means)
+        columns |= {**dict(zip(COLUMNS, self.edge_quantiles, strict=True)), "inclusion": self.inclusion}
+        return columns.take(np.lexsort([-self.inclusion, -np.abs(self.edge_values)]))
 
     @cached_property
     def strengths(self) -> FloatArray:
@@ -248,13 +247,14 @@ class Bootstrap(Frozen):
 
         Columns are ``dropped``, the share; then for ``strength``, ``expected_influence``, ``closeness``,
         ``betweenness`` and ``edges`` the mean correlation with the whole table and, with ``_q5`` and ``_q95`` behind,
-        its 5 % and 95 % quantiles; 0 for one that does not exist. Without edges in the whole table all are NaN.
+        its 5 % and 95 % quantiles; 0 for one that does not exist. All are NaN without edges in the whole table, and
+        those of expected influence where no column has scores.
         """
         shares = self.drop_shares
         columns = Columns(dropped=shares)
         for of in STATISTICS:
             correlations = self._known_correlations[of]
-            correlations = np.nan_to_num(correlations, nan=0.0) if self.solution.n_edges else correlations
+            correlations = np.nan_to_num(correlations, nan=0.0) if of in self._existing else correlations
             parts = [correlations[self.dropped == share] for share in shares]
             columns[of] = np.array([part.mean() for part in parts])
             for percent in (5, 95):
@@ -266,8 +266,14 @@ class Bootstrap(Frozen):
         return {of: self.correlations(of) for of in STATISTICS}
 
     def cs_coefficients(self) -> dict[str, float]:
-        """Return the CS-coefficient of every centrality and of the edges; none if the whole table has no edges."""
-        return {of: self.cs_coefficient(of) for of in STATISTICS} if self.solution.n_edges else {}
+        """Return the CS-coefficient of the edges and of every centrality that exists; none without edges."""
+        return {of: self.cs_coefficient(of) for of in self._existing}
+
+    @property
+    def _existing(self) -> tuple[str, ...]:
+        """What resamples can be compared in: nominal columns have no expected influence."""
+        has_signs = self.solution.network.variables.has_scores.any()
+        return tuple(of for of in STATISTICS if self.solution.n_edges and (has_signs or of != "expected_influence"))
 
     @property
     def drop_shares(self) -> FloatArray:

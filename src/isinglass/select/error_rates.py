@@ -51,10 +51,10 @@ class EdgeTests(Frozen):
     def edges(self, fdr: float = 1.0) -> Columns:
         """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first."""
         order = np.argsort(self.p_values, kind="stable")
-        order = order[self.q_values[order] <= check_share("fdr", fdr)]
-        source, target = np.array(self.names, dtype=object)[self.pair_index[order]].T
-        columns = {"refitted": self.values, "std_error": self.errors, "p": self.p_values, "q": self.q_values}
-        return Columns(source=source, target=target, **{name: column[order] for name, column in columns.items()})
+        source, target = np.array(self.names, dtype=object)[self.pair_index.T]
+        columns = Columns(source=source, target=target, refitted=self.values, std_error=self.errors)
+        columns |= {"p": self.p_values, "q": self.q_values}
+        return columns.take(order[self.q_values[order] <= check_share("fdr", fdr)])
 
     def q_of(self, pairs: NDArray[np.int32]) -> FloatArray:
         """Return the q-values of some pairs; 1 for one that was not tested."""

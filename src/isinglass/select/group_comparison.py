@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,8 +29,6 @@ from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 from isinglass.table_summary import count_observations
 
-LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
-"""Permutations in one task where the penalty is kept, and cells of the table times permutations."""
 COPIES = 5
 """Completed copies of every row with missing cells; a function of a table without weights gets one."""
 UNEQUAL = 0.05
@@ -117,7 +114,7 @@ def compare_groups(
     run.require_seed(random_state)
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
-    seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
+    seeds = spawn_seeds(random_state, count)
     given = GroupedRows.read(X, groups, paired, sample_weight, method)
     rows = given.one_by_one()
     answered = rows.answered()
@@ -126,8 +123,6 @@ def compare_groups(
     sample = _Sample.of(thinned.answered(), how.replace(n_imputations=n_copies), run)
     _name_constant(sample)
     test = _Test.of(wanted, reselect, sample, run)
-    size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
-    blocks = [(test, seeds[k : k + size]) for k in range(0, count, size)]
     fingerprint = {
         "X": sample.table,
         "groups": sample.groups.member,
@@ -138,9 +133,9 @@ def compare_groups(
         # A function is known by its name only.
         "the networks": np.concatenate([solution.edge_values for solution in test.solutions]),
     }
-    results = run_tasks(_permute, blocks, "permutations", "Permutations", run=run, fingerprint=fingerprint)
-    # The last block may have run a few more than were asked for.
-    null = {name: np.concatenate([result[name] for result in results])[:count] for name in results[0]}
+    work = [(test, seed) for seed in seeds]
+    results = run_tasks(_Test.permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
+    null = {name: np.array([result[name] for result in results]) for name in results[0]}
     n_unconverged = int(null["failed"].sum())
     warn_of_failed(n_unconverged, count, "permutations")
     variables, n_nodes = given.table.variables, test.solutions[0].network.n_features
@@ -151,9 +146,9 @@ def compare_groups(
         edge_index=pairs_of(test.pairs, n_nodes),
         null_structure=null["structure"],
         null_strength=null["strength"],
-        null_nodes=null["nodes"],
-        edges_reached=_count_bits(null["edge_bits"], len(test.pairs)),
-        nodes_reached=_count_bits(null["node_bits"], n_nodes),
+        null_nodes=null["node"],
+        edges_reached=null["edges"].sum(axis=0, dtype=np.int64),
+        nodes_reached=null["nodes"].sum(axis=0, dtype=np.int64),
         paired=sample.groups.subject is not None,
         reselect=reselect,
         n_constant=int(null["constant"].sum()),
@@ -393,7 +388,7 @@ class _Test:
         return which_vary(self.sample.table.with_weight(None))
 
     def permute(self, seed: SeedSequence) -> Arrays:
-        """Return the differences of one permutation, and which edges and nodes reach what was observed, as bits."""
+        """Return the differences of one permutation, and which edges and nodes reach what was observed."""
         parts = [self.sample.take(rows) for rows in self.sample.groups.shuffle(np.random.default_rng(seed))]
         became_constant = [self._varies & ~which_vary(part.with_weight(None)) for part in parts]
         with suppress_warnings(*COUNTED):
@@ -405,20 +400,9 @@ class _Test:
         return {
             "structure": np.asarray(differing.structure),
             "strength": np.asarray(differing.strength),
-            "nodes": differing.nodes.max(),
-            "edge_bits": np.packbits(differing.edges >= least_equal(self.observed.edges)),
-            "node_bits": np.packbits(differing.nodes >= least_equal(self.observed.nodes)),
+            "node": differing.nodes.max(),
+            "edges": differing.edges >= least_equal(self.observed.edges),
+            "nodes": differing.nodes >= least_equal(self.observed.nodes),
             "constant": np.any(became_constant),
             "failed": np.asarray(any(map(failed, solutions))),
         }
-
-
-def _permute(test: _Test, seeds: Sequence[SeedSequence]) -> Arrays:
-    """Return what some permutations give, one after the other."""
-    results = [test.permute(seed) for seed in seeds]
-    return {name: np.array([result[name] for result in results]) for name in results[0]}
-
-
-def _count_bits(packed: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
-    """Return how many permutations have every one of ``count`` bits."""
-    return np.asarray(np.unpackbits(packed, axis=1, count=count).sum(axis=0, dtype=np.int64))

@@ -189,10 +189,11 @@ class GroupComparison(Frozen):
         ``q`` (false discovery rate).
         """
         s, t = np.array(self.names, dtype=object)[self.edge_index.T]
-        tests = self.edges_reached, self.null_structure, len(self.names) * (len(self.names) - 1) // 2
+        ranges, n_tests = self._observed.edges, len(self.names) * (len(self.names) - 1) // 2
         signed = self.networks[0].variables.has_sign(self.edge_index)
-        named = {"source": s, "target": t}
-        return self._tested(named, "coupling", self.couplings(), self._observed.edges, *tests, signed)
+        columns = {"source": s, "target": t} | self._by_group("coupling", self.couplings(), ranges, signed)
+        columns |= self._tests(ranges, self.null_structure, self.edges_reached, n_tests)
+        return Columns(columns).take(np.argsort(-ranges, kind="stable"))
 
     def nodes(self) -> Columns:
         """Return one row per node as columns, the largest difference in strength first.
@@ -201,36 +202,22 @@ class GroupComparison(Frozen):
         edges.
         """
         names, strengths = np.array(self.names, dtype=object), np.array([network.strength for network in self.networks])
-        tests = self.nodes_reached, self.null_nodes, len(names)
-        return self._tested({"name": names}, "strength", strengths, self._observed.nodes, *tests)
+        ranges = self._observed.nodes
+        columns = {"name": names} | self._by_group("strength", strengths, ranges)
+        columns |= self._tests(ranges, self.null_nodes, self.nodes_reached, len(names))
+        return Columns(columns).take(np.argsort(-ranges, kind="stable"))
 
-    def _tested(
-        self,
-        named: Arrays,
-        measure: str,
-        values: FloatArray,
-        ranges: FloatArray,
-        reached: IntArray,
-        null: FloatArray,
-        n_tests: int,
-        signed: Mask | bool = True,
-    ) -> Columns:
-        """Return what is named, its measure in every group, the difference and its tests, the largest first.
+    def _by_group(self, measure: str, values: FloatArray, ranges: FloatArray, signed: Mask | bool = True) -> Arrays:
+        """Return a measure in every group and its differences, of two groups with the signs that they have."""
+        falls = signed & (values[0] < values[1]) if len(values) == 2 else np.zeros(len(ranges), dtype=bool)
+        columns = {f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)}
+        return {**columns, "difference": np.where(falls, -ranges, ranges)}
 
-        ``ranges`` are the differences; ``reached`` and ``null`` count and hold what permutations gave; of ``n_tests``
-        those that are not listed differ by 0. Which differences are ``signed`` matters for two groups.
-        """
+    def _tests(self, ranges: FloatArray, null: FloatArray, reached: IntArray, n_tests: int) -> Arrays:
+        """Return what permutations say about differences; those of ``n_tests`` that are not listed are 0."""
         p = self._p(reached)
-        columns = {
-            **named,
-            **{f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)},
-            "difference": np.where(signed & (values[0] < values[1]), -ranges, ranges) if len(values) == 2 else ranges,
-            "p": p,
-            "p_family": self._family(ranges, null),
-            "q": false_discovery(np.r_[p, np.ones(n_tests - len(p))])[: len(p)],
-        }
-        order = np.argsort(-ranges, kind="stable")
-        return Columns({name: column[order] for name, column in columns.items()})
+        q = false_discovery(np.r_[p, np.ones(n_tests - len(p))])[: len(p)]
+        return {"p": p, "p_family": self._family(ranges, null), "q": q}
 
     def pairs(self) -> Columns:
         """Return one row per two groups as columns.

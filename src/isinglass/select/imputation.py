@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +36,7 @@ from isinglass.machine.threads import one_blas_thread
 from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
-from isinglass.select.folds import MOST_CELLS, one_by_one, units_of
+from isinglass.select.folds import MOST_CELLS, one_by_one
 from isinglass.select.refit import nearly_free
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Selector
@@ -77,9 +78,7 @@ class Imputation(Frozen):
     n_imputations: int  #: number of completed tables
     groups: AnyArray | None = None  #: the group of each row, as a number; None without groups
     network: Network | None = None  #: what the cells were drawn from; None if nothing was missing
-    #: edges of the network of each round
-    n_edges: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    #: root mean square by which its parameters differ from the round before (NaN in the first)
+    #: root mean square by which the parameters of each round differ from those of the round before (NaN in the first)
     changes: FloatArray = field(default_factory=lambda: np.empty(0))
     settled: int = -1  #: round in which the movement had become noise; -1 if it never did
     n_empty: int = 0  #: rows without any answer, which were left out
@@ -88,7 +87,7 @@ class Imputation(Frozen):
     @property
     def n_rounds(self) -> int:
         """Number of rounds."""
-        return len(self.n_edges)
+        return len(self.changes)
 
     @property
     def converged(self) -> bool:
@@ -174,12 +173,12 @@ class ImputationSettings(Settings):
     @one_blas_thread
     def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
-        holes, n_imputations = np.asarray(table.holes), self.n_imputations
-        _check_answers(table, holes, n_imputations)
-        stack = Stack.of(table, holes, groups, self, run.n_threads)
+        holes, numbers = np.asarray(table.holes), list(range(self.n_imputations))
+        _check_answers(table, holes, self.n_imputations)
+        copies = Copies.of(table, holes, self, run.n_threads)
+        rounds = StochasticEM(copies, run.inside(), run.deadline())
         with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
-            rounds = Rounds(run.inside(), run.deadline())
-            network = rounds.draw(stack, self)
+            network = rounds.alternate(self)
         is_cut = rounds.settled < 0 and len(rounds.networks) < self.max_rounds
         if rounds.settled < 0:
             ran = plural(len(rounds.networks), "round")
@@ -187,16 +186,15 @@ class ImputationSettings(Settings):
             limit = "max_time" if is_cut else "max_rounds"
             remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
             warn(ConvergenceWarning(f"{moves}. {remedy}"))
-        completed, copies, units = stack.take(range(n_imputations))
+        rows, of_copy = copies.rows(numbers)
         has_answer = ~holes.all(axis=1)
         return Imputation(
-            completed,
-            copies,
+            copies.table(numbers),
+            of_copy,
             missing=holes[has_answer],
-            n_imputations=n_imputations,
-            groups=None if groups is None else units,
+            n_imputations=self.n_imputations,
+            groups=None if groups is None else groups[rows],
             network=network,
-            n_edges=np.array([estimate.n_edges for estimate in rounds.networks]),
             changes=np.array(rounds.changes),
             settled=rounds.settled,
             n_empty=int((~has_answer).sum()),
@@ -301,9 +299,10 @@ def complete_table(
 
 
 @dataclass
-class Rounds:
-    """The rounds of stochastic EM, and what became of them."""
+class StochasticEM:
+    """The network is estimated from completed copies, and their missing cells are drawn from it, in turn."""
 
+    copies: Copies
     run: Run
     deadline: float  # of the clock `time.monotonic`
     networks: list[Network] = field(default_factory=list)  # of each round
@@ -312,33 +311,25 @@ class Rounds:
     kept: Selector | None = None  # the penalties that the model chose last; they are chosen again every third round
     warm_start: WarmStart | None = None  # the networks of an earlier round
 
-    def draw(self, stack: Stack, how: ImputationSettings) -> Network:
-        """Draw the missing cells of the stack in turn with their network; return the mean of the last networks."""
-        observed = category_counts(stack.take(range(stack.n_copies))[0]) > 0.0
-        while len(self.networks) < how.max_rounds:
-            number, n_few = len(self.networks), min(COPIES_PER_ROUND, stack.n_copies)
-            few, _, _ = stack.take([(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(n_few)])
-            network = self._estimate(few, choose=number == 0 or number % LOOK_BACK == 2)
+    def alternate(self, how: ImputationSettings) -> Network:
+        """Run the rounds; return the mean of the last networks, from which the cells are drawn in the end."""
+        for number in range(how.max_rounds):
+            network = self._estimate(number)
             self._note(network)
             if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
                 break
-            stack.chains.sweep(among(observed, network), how.n_sweeps)
+            self.copies.draw(network, how.n_sweeps)
         mean = mean_network(self.networks[-AVERAGED:])
-        stack.chains.sweep(among(observed, mean), 2 * how.n_sweeps)
+        self.copies.draw(mean, 2 * how.n_sweeps)
         return mean
 
-    def _note(self, network: Network) -> None:
-        """Add the network of a round, and see whether three rounds still change it more than one does."""
-        self.changes.append(distance(network, self.networks[-1]) if self.networks else math.nan)
-        self.networks.append(network)
-        number = len(self.networks) - 1
-        if self.settled < 0 and number > LOOK_BACK:
-            moved = distance(network, self.networks[-1 - LOOK_BACK])
-            self.settled = number if moved <= NOISE * self.changes[-1] else -1
-
-    def _estimate(self, table: Table, *, choose: bool) -> Network:
-        """Return the network of a completed table; ``choose``: choose the penalties again."""
-        selector = MODEL if choose or self.kept is None else self.kept
+    def _estimate(self, number: int) -> Network:
+        """Return the network of a few copies, other ones in every round."""
+        n_copies = self.copies.n_copies
+        table = self.copies.table(
+            [(COPIES_PER_ROUND * number + k) % n_copies for k in range(COPIES_PER_ROUND)][:n_copies]
+        )
+        selector = MODEL if number % LOOK_BACK == 2 or self.kept is None else self.kept
         paths, counted = PathSettings(tol=LOOSE), table.counted(quiet=True)
         task = Task(counted, paths, run=self.run, warm_start=self.warm_start, deadline=self.deadline)
         choice = selector.choose(task)
@@ -350,23 +341,29 @@ class Rounds:
         start = self.networks[-1] if self.networks else None
         return nearly_free(table, choice.solution, PRIOR, self.run.n_threads, start).network
 
+    def _note(self, network: Network) -> None:
+        """Add the network of a round, and see whether three rounds still change it more than one does."""
+        self.changes.append(distance(network, self.networks[-1]) if self.networks else math.nan)
+        self.networks.append(network)
+        number = len(self.networks) - 1
+        if self.settled < 0 and number > LOOK_BACK:
+            moved = distance(network, self.networks[-1 - LOOK_BACK])
+            self.settled = number if moved <= NOISE * self.changes[-1] else -1
 
-@dataclass
-class Stack:
+
+@dataclass(frozen=True, eq=False)
+class Copies:
     """Rows without holes, and copies of the others with the chains that redraw their holes."""
 
     data: Table
     holes: Mask
-    groups: AnyArray  # of every row of the data
-    whole: NDArray[np.intp]
-    holed: NDArray[np.intp]
+    whole: NDArray[np.intp]  # rows without holes
+    holed: NDArray[np.intp]  # the others
     n_copies: int
-    chains: Completions
+    chains: Completions  # the cells of the others, copy after copy
 
     @classmethod
-    def of(
-        cls, data: Table, holes: Mask, groups: AnyArray | None, how: ImputationSettings, n_threads: int | None
-    ) -> Stack:
+    def of(cls, data: Table, holes: Mask, how: ImputationSettings, n_threads: int | None) -> Copies:
         """Return the rows that count, with random answers of the same column in their holes."""
         counted: Mask = np.asarray(~holes.all(axis=1))
         if data.sample_weight is not None:
@@ -379,28 +376,40 @@ class Stack:
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
         cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))
         chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
-        return cls(data, holes, units_of(data, groups), whole, holed, n_copies, chains)
+        return cls(data, holes, whole, holed, n_copies, chains)
 
-    def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], AnyArray]:
-        """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""
-        n = len(self.holed)
-        places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
-        origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
-        share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
-        table = replace(
-            self.data,
-            codes=np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
+    @cached_property
+    def possible(self) -> Mask:
+        """The categories that are drawn: those that the chains start from."""
+        return category_counts(self.table(list(range(self.n_copies)))) > 0.0
+
+    def rows(self, numbers: list[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows without holes and those of some copies of the others, and the copy each belongs to."""
+        copies = np.repeat(np.asarray(numbers), len(self.holed))
+        rows = np.concatenate([self.whole, np.tile(self.holed, len(numbers))])
+        return rows, np.concatenate([np.full(len(self.whole), -1), copies])
+
+    def table(self, numbers: list[int]) -> Table:
+        """Return these rows as a table, in which the copies share the weight of their row."""
+        rows, copies = self.rows(numbers)
+        part, cells = (
+            self.data[rows],
+            self.chains.table.reshape(self.n_copies, len(self.holed), -1)[np.asarray(numbers)],
+        )
+        return replace(
+            part,
+            codes=np.concatenate([part.codes[: len(self.whole)], cells.reshape(-1, part.shape[1])]),
             numbers=None,
             filled=None,
-            drawn=self.holes[origin],
-            row_names=None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
-            sample_weight=share * self.data.unit_weight[origin],
-            rows=origin if self.data.rows is None else self.data.rows[origin],
             holes=None,
-            labels={name: tuple(entries[k] for k in origin) for name, entries in self.data.labels.items()},
+            n_missing=self.data.n_missing,
+            drawn=self.holes[rows],
+            sample_weight=np.where(copies < 0, 1.0, 1.0 / len(numbers)) * part.unit_weight,
         )
-        numbers = np.concatenate([np.full(len(self.whole), -1), np.repeat(np.asarray(copies), n)])
-        return table, numbers, self.groups[origin]
+
+    def draw(self, network: Network, n_sweeps: int) -> None:
+        """Draw the missing cells of all copies from a network."""
+        self.chains.sweep(among(self.possible, network), n_sweeps)
 
 
 def distance(one: Network, other: Network) -> float:

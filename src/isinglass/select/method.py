@@ -28,7 +28,7 @@ from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import edge_tests
 from isinglass.select.folds import repeated
 from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
-from isinglass.select.pooling import Pooled, can_pool, pool_until
+from isinglass.select.pooling import Pooled, can_pool, pool
 from isinglass.select.refit import observed, refit_edges
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
@@ -123,8 +123,9 @@ class Method(PathSettings):
         with suppress_warnings(ConstantColumnWarning):
             if imputation is not None:
                 if self.standard_errors and can_pool(imputation, solution):
-                    pooled = pool_until(deadline, imputation, solution, n_threads=run.n_threads)
-                    if pooled is None:
+                    try:
+                        pooled = pool(imputation, solution, n_threads=run.n_threads, deadline=deadline)
+                    except TimeoutError:
                         choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
                 missing = _with_information(imputation.record, pooled)
             refits = self._refit(completed, solution, pooled, run) if self.selector.keeps_errors else None

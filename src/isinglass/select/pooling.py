@@ -14,7 +14,7 @@ from isinglass.arguments import RandomSource, check_level, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.machine.threads import one_blas_thread, thread_count
+from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import solution_of
 from isinglass.results import Solution
@@ -104,7 +104,12 @@ class Pooled(Frozen):
 
 
 def pool(
-    imputation: Imputation, solution: object, *, random_state: RandomSource = 0, n_threads: int | None = None
+    imputation: Imputation,
+    solution: object,
+    *,
+    random_state: RandomSource = 0,
+    n_threads: int | None = None,
+    deadline: float = math.inf,
 ) -> Pooled:
     """Estimate the couplings of a support without penalty from each completed table, and pool them by Rubin's rules.
 
@@ -123,6 +128,9 @@ def pool(
     n_threads : int, optional
         Completed tables that are worked on at the same time; as for `ising_path` by default. The result does not
         depend on it.
+    deadline : float, optional
+        Time of the clock `time.monotonic` by which every completed table must have been begun; otherwise a TimeoutError
+        is raised.
 
     Examples
     --------
@@ -134,14 +142,24 @@ def pool(
     >>> bool((pooled.edge_information > 0.02).all())  # a part of what complete cells would tell is missing
     True
     """
-    if imputation.n_imputations < 2:
-        raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", imputation.n_imputations)
+    if not isinstance(imputation, Imputation):
+        raise ArgumentError("imputation", "must be what impute returns", type(imputation).__name__)
+    count = imputation.n_imputations
+    if count < 2:
+        raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", count)
     found = solution_of(solution)
     if found is None:
         raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
-    pooled = pool_until(math.inf, imputation, found, random_state=random_state, n_threads=n_threads)
-    assert pooled is not None  # there is no end to the time
-    return pooled
+    index, n_features = found.edge_index.copy(), found.network.n_features
+    with suppress_warnings(ConstantColumnWarning):
+        if imputation.network is None:
+            values, errors = free_estimate(imputation.table, found, n_threads)
+            return Pooled(index, values, errors**2, np.zeros(len(values)), count, n_features)
+        work = [(deadline, imputation, k, found, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
+        n_at_once = min(thread_count(n_threads), count)
+        estimates = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
+    values, errors = np.array(estimates).transpose(1, 0, 2)
+    return Pooled(index, values.mean(axis=0), (errors**2).mean(axis=0), values.var(axis=0, ddof=1), count, n_features)
 
 
 def can_pool(imputation: Imputation, solution: Solution) -> bool:
@@ -151,39 +169,12 @@ def can_pool(imputation: Imputation, solution: Solution) -> bool:
     return is_several and solution.n_edges > 0 and has_errors(imputation.completed(0), solution, n_tables)
 
 
-@one_blas_thread
-def pool_until(
-    deadline: float,
-    imputation: Imputation,
-    found: Solution,
-    *,
-    random_state: RandomSource = 0,
-    n_threads: int | None = None,
-) -> Pooled | None:
-    """Return what `pool` returns; None if not every completed table was begun by the deadline."""
-    count, index = imputation.n_imputations, found.edge_index.copy()
-    with suppress_warnings(ConstantColumnWarning):
-        if imputation.network is None:
-            values, errors = free_estimate(imputation.table, found, n_threads)
-            return Pooled(index, values, errors**2, np.zeros(len(values)), count, found.network.n_features)
-        work = [(deadline, imputation, k, found, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
-        n_at_once = min(thread_count(n_threads), count)
-        estimates = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
-    in_time = [estimate for estimate in estimates if estimate is not None]
-    if len(in_time) < count:
-        return None
-    values = np.array([estimate for estimate, _ in in_time])
-    squares = np.array([errors**2 for _, errors in in_time])
-    spread = values.var(axis=0, ddof=1)
-    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, found.network.n_features)
-
-
 def _estimate_again(
     deadline: float, imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return estimates and standard errors from one completed table, drawn from its own network; None if it is late."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return estimates and standard errors from one completed table, drawn from its own network."""
     if time.monotonic() > deadline:
-        return None
+        raise TimeoutError("there was no time to pool the completed tables")
     table, network = _redraw(imputation.completed(number), solution, imputation.network, seed)
     return free_estimate(table, solution, n_threads=1, start=network)
 

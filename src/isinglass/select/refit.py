@@ -90,15 +90,10 @@ class Refit(Frozen):
 
         Columns are ``source``, ``target``, ``coupling``, ``std_error``, ``z`` and ``p``, which is given the support.
         """
-        order = np.lexsort((-np.abs(self.edge_z), self.edge_pvalues))
-        source, target = np.array(self.solution.network.names, dtype=object)[self.edge_index[order].T]
-        numbers = {
-            "coupling": self.edge_values,
-            "std_error": self.edge_errors,
-            "z": self.edge_z,
-            "p": self.edge_pvalues,
-        }
-        return Columns(source=source, target=target, **{name: column[order] for name, column in numbers.items()})
+        source, target = np.array(self.solution.network.names, dtype=object)[self.edge_index.T]
+        columns = Columns(source=source, target=target, coupling=self.edge_values, std_error=self.edge_errors)
+        columns |= {"z": self.edge_z, "p": self.edge_pvalues}
+        return columns.take(np.lexsort((-np.abs(self.edge_z), self.edge_pvalues)))
 
     def __repr__(self) -> str:
         head = f"Refit({len(self.edge_values)} edges among {self.solution.network.n_nodes} nodes, unpenalized)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import SeedSequence
 
-from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
 from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
@@ -57,7 +57,7 @@ class SampleSizeStudy:
         A correlation that does not exist counts as 0. Sensitivity is NaN if the network has no edges, and specificity
         if every pair is one.
         """
-        values = self.scores[measure]
+        values = self.scores[check_word("measure", measure, self.scores)]
         if measure == "correlation":
             values = np.nan_to_num(values, nan=0.0)
         low, high = np.quantile(values, (0.05, 0.95), axis=1)
