@@ -88,7 +88,7 @@ def fit_isinglass_nodewise(X: Table, alpha: float, *, tol: float = 1e-7) -> Fit:
 
 def nodewise_theta(path: Any) -> FloatArray:
     """Return the first regressions of a path, one per row, the intercepts on the diagonal."""
-    return path.asymmetric_couplings[0].toarray() + np.diag(path.fields[0])
+    return path.asymmetric_couplings[0].toarray() + np.diag(path.nodes.fields[0])
 
 
 def fit_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 10_000) -> Fit:

@@ -87,7 +87,7 @@ def prepare_isinglass_nodewise(job: Job) -> tuple[Callable, Callable]:
 
     def collect(path) -> Triplets:
         index, alpha, value = [], [], []
-        for k, (coefficients, fields) in enumerate(zip(path.asymmetric_couplings, path.fields, strict=True)):
+        for k, (coefficients, fields) in enumerate(zip(path.asymmetric_couplings, path.nodes.fields, strict=True)):
             entries = coefficients.tocoo()
             index += [entries.row.astype(np.int64) * job.p + entries.col, np.arange(job.p) * (job.p + 1)]
             value += [entries.data, fields]

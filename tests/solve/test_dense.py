@@ -90,8 +90,8 @@ def test_regressions_on_many_columns_are_certified(standardize):
     omega = X.std(axis=0) if standardize else None
     for k, alpha in enumerate(path.alphas):
         coefficients = path.asymmetric_couplings[k].toarray()
-        violations = nodewise_violations(X, coefficients, path.fields[k], alpha, omega=omega)
-        assert np.all(violations <= 1.01 * path.kkt_residuals[k] + 1e-12)
+        violations = nodewise_violations(X, coefficients, path.nodes.fields[k], alpha, omega=omega)
+        assert np.all(violations <= 1.01 * path.nodes.kkt_residuals[k] + 1e-12)
     assert (coefficients != 0).sum(axis=1).max() > 60  # wide enough for products
 
 

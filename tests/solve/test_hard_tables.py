@@ -70,9 +70,9 @@ def test_the_residual_of_every_regression_is_that_of_what_is_returned(chunk):
         if path is None:
             continue
         true = nodewise_violations(
-            X, path.asymmetric_couplings[0].toarray(), path.fields[0], path.alphas[0], sample_weight=weight
+            X, path.asymmetric_couplings[0].toarray(), path.nodes.fields[0], path.alphas[0], sample_weight=weight
         )
-        claimed = path.kkt_residuals[0]
+        claimed = path.nodes.kkt_residuals[0]
         assert np.all(true <= 1.01 * claimed + 1e-11), (seed, true.max(), claimed.max())
 
 

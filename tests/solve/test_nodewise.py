@@ -37,7 +37,7 @@ def random_table(n, p, seed=0, strength=1.2):
 
 def dense(path, k):
     """Coefficients of alpha number k with the intercepts on the diagonal."""
-    return path.asymmetric_couplings[k].toarray() + np.diag(path.fields[k])
+    return path.asymmetric_couplings[k].toarray() + np.diag(path.nodes.fields[k])
 
 
 # --- the optimum ------------------------------------------------------------------------------------------------------
@@ -56,10 +56,10 @@ def test_equals_glmnet_at_its_tightest(case):
 def test_the_default_tolerance_is_a_bound_on_the_true_kkt_residual(case):
     path = nodewise_path(case.X, [case.alpha, case.alpha / 2.0])
     for k, solution in enumerate(path):
-        true = nodewise_violations(case.X, path.asymmetric_couplings[k].toarray(), path.fields[k], solution.alpha)
-        np.testing.assert_allclose(path.kkt_residuals[k], true, rtol=1e-6, atol=1e-13)
+        true = nodewise_violations(case.X, path.asymmetric_couplings[k].toarray(), path.nodes.fields[k], solution.alpha)
+        np.testing.assert_allclose(path.nodes.kkt_residuals[k], true, rtol=1e-6, atol=1e-13)
         assert true.max() <= path.tol
-        assert solution.kkt_residual == path.kkt_residuals[k].max()
+        assert solution.kkt_residual == path.nodes.kkt_residuals[k].max()
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -78,7 +78,7 @@ def test_objective_and_gap_are_sums_over_nodes_and_the_gap_bounds_the_distance_t
     X = random_table(200, 8)
     loose, tight = (nodewise_path(X, 6, tol=tol) for tol in (1e-3, 1e-12))
     for k, alpha in enumerate(loose.alphas):
-        B, fields = loose.asymmetric_couplings[k].toarray(), loose.fields[k]
+        B, fields = loose.asymmetric_couplings[k].toarray(), loose.nodes.fields[k]
         eta = X @ B.T + fields
         value = (np.logaddexp(0.0, eta) - X * eta).mean(axis=0).sum() + alpha * np.abs(B).sum()
         assert loose[k].objective == pytest.approx(value, abs=1e-12)
@@ -129,7 +129,7 @@ def test_strongly_correlated_columns_reach_the_tolerance():
     assert path.converged.all()
     assert path.n_iter.max() <= 15
     sd, B = X.std(axis=0), path.asymmetric_couplings[-1].toarray()
-    assert nodewise_violations(X, B, path.fields[-1], path.alphas[-1], omega=sd).max() <= path.tol
+    assert nodewise_violations(X, B, path.nodes.fields[-1], path.alphas[-1], omega=sd).max() <= path.tol
 
 
 # --- screening, threads, weights --------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_the_path_screens_wide_tables_and_its_certificate_covers_what_it_left_ou
     assert path.converged.all()
     assert path[5].n_screened > 60 * 59 // 2
     for k in (3, 9):
-        true = nodewise_violations(X, path.asymmetric_couplings[k].toarray(), path.fields[k], path.alphas[k])
+        true = nodewise_violations(X, path.asymmetric_couplings[k].toarray(), path.nodes.fields[k], path.alphas[k])
         assert true.max() <= path.tol
 
 
@@ -170,7 +170,7 @@ def test_threads_do_not_change_a_bit(p):
     one, two = (nodewise_path(X, 8, n_threads=n, alpha_min_ratio=0.05) for n in (1, 2))
     for name in ("fields", "losses", "kkt_residuals", "duality_gaps"):
         np.testing.assert_array_equal(getattr(one.nodes, name), getattr(two.nodes, name))
-    for name in ("counts", "column", "parameters"):
+    for name in ("alpha", "node", "column", "parameters"):
         np.testing.assert_array_equal(getattr(one.nodes.estimates, name), getattr(two.nodes.estimates, name))
 
 
@@ -192,7 +192,7 @@ def test_standardize_equals_scaled_columns():
     alpha, sd = 0.05, X.std(axis=0)
     path = nodewise_path(X, [alpha], standardize=True, tol=1e-10)
     scaled = X / sd
-    B, fields = path.asymmetric_couplings[0].toarray() * sd, path.fields[0]  # of the scaled columns
+    B, fields = path.asymmetric_couplings[0].toarray() * sd, path.nodes.fields[0]  # of the scaled columns
     eta = scaled @ B.T + fields
     g = (1.0 / (1.0 + np.exp(-eta)) - X).T @ scaled / len(X)
     off = ~np.eye(5, dtype=bool)
@@ -208,7 +208,7 @@ def test_any_table_reaches_the_tolerance(seed, n, p, share):
     alpha = share * nodewise_alpha_max(X)
     path = nodewise_path(X, [alpha])
     assert path[0].converged
-    true = nodewise_violations(X, path.asymmetric_couplings[0].toarray(), path.fields[0], alpha)
+    true = nodewise_violations(X, path.asymmetric_couplings[0].toarray(), path.nodes.fields[0], alpha)
     assert true.max() <= path.tol
 
 
@@ -232,7 +232,8 @@ def symmetrize(coefficients, rule):
     row, column = np.nonzero(coefficients)
     estimates = Estimates(
         variables=Variables.binary(len(coefficients)),
-        counts=np.count_nonzero(coefficients, axis=1)[None],
+        alpha=np.zeros(len(row), dtype=int),
+        node=row,
         column=column,
         parameters=coefficients[row, column],
     )
@@ -332,7 +333,7 @@ def test_ebic_on_a_path_chooses_the_smallest_criterion_of_every_node():
     for s in range(6):
         values = []
         for k in range(25):
-            B, fields = path.asymmetric_couplings[k].toarray(), path.fields[k]
+            B, fields = path.asymmetric_couplings[k].toarray(), path.nodes.fields[k]
             eta = fields[s] + X @ B[s]
             log_likelihood = (X[:, s] * eta - np.logaddexp(0.0, eta)).sum()
             size = np.count_nonzero(B[s])
@@ -408,9 +409,9 @@ def test_not_reaching_the_tolerance_is_a_warning_and_a_field(p):
     with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
         path = nodewise_path(X, [1e-3], max_iter=1)
     assert not path[0].converged
-    true = nodewise_violations(X, path.asymmetric_couplings[0].toarray(), path.fields[0], 1e-3)
+    true = nodewise_violations(X, path.asymmetric_couplings[0].toarray(), path.nodes.fields[0], 1e-3)
     # What is reported includes a bound of its rounding.
-    np.testing.assert_allclose(path.kkt_residuals[0], true, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(path.nodes.kkt_residuals[0], true, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -446,11 +447,11 @@ def test_the_record(caplog):
     assert seen == list(path)
     assert len(caplog.records) == 3
     assert path.rule == "and"
-    assert (len(path), path.fields.shape, path.kkt_residuals.shape) == (3, (3, 4), (3, 4))
+    assert (len(path), path.nodes.fields.shape, path.nodes.kkt_residuals.shape) == (3, (3, 4), (3, 4))
     assert path[0].alphas_per_node is None
     assert "3 alphas" in repr(path)
     with pytest.raises(ValueError, match="read-only"):
-        path.fields[0, 0] = 1.0
+        path.nodes.fields[0, 0] = 1.0
     assert isinglass.nodewise_path is nodewise_path
 
 

@@ -62,7 +62,7 @@ def test_every_regression_is_certified_and_the_slow_twin_agrees(kinds, standardi
             assert path.nodes.objectives[k, s] == pytest.approx(twin.objective(theta, fields, alpha), rel=1e-11)
             assert path.nodes.losses[k, s] == pytest.approx(twin.loss(theta, fields), rel=1e-11)
             residual = twin.kkt_residual(theta, fields, alpha)
-            assert residual <= path.kkt_residuals[k, s] + 1e-12 <= 1e-9
+            assert residual <= path.nodes.kkt_residuals[k, s] + 1e-12 <= 1e-9
             with np.errstate(divide="ignore"):
                 gap = twin.gap(theta, fields, alpha)
             assert -1e-12 <= gap <= path.nodes.duality_gaps[k, s] + 1e-10
@@ -119,7 +119,7 @@ def test_threads_change_no_bit():
     paths = [nodewise_path(X, 6, kinds=KINDS * 3, n_threads=n) for n in (1, 2, 3)]
     for name in ("objectives", "duality_gaps", "fields"):
         assert len({getattr(path.nodes, name).tobytes() for path in paths}) == 1
-    for name in ("counts", "column", "parameters"):
+    for name in ("alpha", "node", "column", "parameters"):
         assert len({getattr(path.nodes.estimates, name).tobytes() for path in paths}) == 1
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count, check_not_negative, check_positive, check_word
+from isinglass.arguments import check_count, check_positive, check_word
 from isinglass.data import Table, as_table
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
@@ -89,9 +89,10 @@ def nodewise_path(
     >>> path[-1].edge_index.tolist(), bool(path.converged.all())
     ([[0, 2]], True)
     """
-    regressions = Regressions(rule, standardize, tol, max_iter, n_threads)
+    how = Regressions(rule, standardize, tol, max_iter, n_threads)
     table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
-    case = regressions.compile(table)
+    case = how.compile(table)
+    warn_constant(table.variables, case.reduction.counts)
     top = float(case.alpha_max().max(initial=0.0))
     at_zero = 0.0 if table.variables.is_binary else float(case.alphas_at_zero.max())  # no category without penalty
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
@@ -127,10 +128,8 @@ class Regressions:
         check_count("max_iter", self.max_iter)
 
     def compile(self, table: Table) -> NodewiseProblem:
-        """Return the regressions of a table; name its constant columns in one warning."""
-        case = NodewiseProblem.of(table, self.standardize, self.n_threads)
-        warn_constant(table.variables, case.reduction.counts)
-        return case
+        """Return the regressions of a table."""
+        return NodewiseProblem.of(table, self.standardize, self.n_threads)
 
     def at(self, table: Table, alphas: ArrayLike) -> NodewisePath:
         """Return the network at given penalties, one per node: what `choose` chose elsewhere.
@@ -146,16 +145,14 @@ class Regressions:
     def choose(self, table: Table, count: int, gamma: float, alpha_min_ratio: float | None) -> NodewisePath:
         """Return the network in which each node's penalty is chosen by the extended BIC, as a path of length one.
 
-        The criterion is −2ℓ + J log N + 2γ J log(p−1); with categories a neighbor counts for m_s · m_t parameters
-        before log N, and once before γ. Each node has a list of its own, geometric from the smallest alpha without
-        coefficients downwards; it ends early where the regression explains more than 99.9 % of the deviance, or less
-        than 0.001 % more than the alpha before.
+        The criterion is that of `NodeFits.choose_ebic`. Each node has a list of its own, geometric from the smallest
+        alpha without coefficients downwards; it ends early where the regression explains more than 99.9 % of the
+        deviance, or less than 0.001 % more than the alpha before.
         """
-        check_not_negative("gamma", gamma)
         case = self.compile(table.counted())
         if alpha_min_ratio is None:
             alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4
-        shape = alpha_grid(1.0, check_count("alphas", count), alpha_min_ratio=alpha_min_ratio)
+        shape = alpha_grid(1.0, count, alpha_min_ratio=alpha_min_ratio)
         top = np.full(case.n_features, np.nan)
         top[case.varying] = case.alpha_max()
         grids = np.where(top == 0.0, case.alphas_at_zero, top)[:, None] * shape

@@ -22,7 +22,7 @@ from isinglass.data.counts import dimensions_of, sd_of
 from isinglass.errors import SeparationError
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.pairs import block_coordinates
+from isinglass.pairs import block_coordinates, pairs_of
 from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.separation import separating_direction
@@ -32,7 +32,9 @@ from isinglass.variables import Variables
 
 RULES = ("and", "or", "mean")
 Number = TypeVar("Number", bound=np.generic)
-_MATRICES = ("alphas", "losses", "objectives", "kkt_residuals", "duality_gaps", "n_iter", "n_working")
+# Matrices of NodeFits, and their entries for columns without regression and beyond the end of a list.
+_FOUND = {"losses": np.nan, "objectives": np.nan, "kkt_residuals": np.nan, "duality_gaps": np.nan}
+_FOUND |= {"n_iter": 0, "n_working": 0}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -40,25 +42,10 @@ class Estimates(Frozen):
     """The coefficients of regressions that are not zero: node after node, and alpha after alpha within a node."""
 
     variables: Variables  #: the nodes
-    counts: NDArray[np.int32]  #: number of coefficients by alpha and node
+    alpha: NDArray[np.int64]  #: number of the alpha of each
+    node: NDArray[np.int64]  #: column that each is a regression of
     column: NDArray[np.int32]  #: predictor of each
     parameters: FloatArray  #: B of each, one after the other, with a row for each category of the lower column
-
-    @cached_property
-    def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        owner = np.repeat(np.arange(self.counts.size), self.counts.T.ravel())
-        node, alpha = np.divmod(owner, len(self.counts))
-        return alpha, node
-
-    @property
-    def alpha(self) -> NDArray[np.int64]:
-        """The number of the alpha of every coefficient."""
-        return self._owners[0]
-
-    @property
-    def node(self) -> NDArray[np.int64]:
-        """The column that every coefficient is a regression of."""
-        return self._owners[1]
 
     @cached_property
     def pairs(self) -> NDArray[np.int64]:
@@ -75,24 +62,21 @@ class Estimates(Frozen):
         """B of every coefficient."""
         return self.variables.split_blocks(self.pairs, self.parameters)
 
-    def take(self, choice: NDArray[np.intp]) -> Estimates:
-        """Return those at one alpha number for each node, as a list of length one."""
-        wanted = self.alpha == choice[self.node]
+    def take(self, choice: int | NDArray[np.intp]) -> Estimates:
+        """Return those at one alpha number, or at one for each node, as a list of length one."""
+        wanted = self.alpha == np.broadcast_to(choice, self.variables.n_features)[self.node]
         parameters = self.parameters[np.repeat(wanted, self.variables.block_sizes(self.pairs))]
-        counts = self.counts[choice, np.arange(len(choice))][None]
-        return replace(self, counts=counts, column=self.column[wanted], parameters=parameters)
+        chosen = {"node": self.node[wanted], "column": self.column[wanted], "parameters": parameters}
+        return replace(self, alpha=np.zeros(int(wanted.sum()), dtype=np.int64), **chosen)
 
     def matrix(self, k: int) -> sp.csr_array:
         """Return row s = the coefficients of node s's regression at alpha number k."""
-        p = self.variables.n_features
-        some = self.take(np.full(p, k))
-        indptr = np.r_[0, np.cumsum(some.counts[0])]
-        # Copies: scipy may sort or convert in place, and a frozen record shares its arrays.
-        return sp.csr_array((some.values, some.column, indptr), shape=(p, p), copy=True)
+        some = self.take(k)
+        return sp.csr_array((some.values, (some.node, some.column)), shape=(self.variables.n_features,) * 2)
 
     def couplings(self, k: int) -> sp.csr_array:
         """Return B of every node (rows) and predictor (columns) at one alpha number, by their coordinates."""
-        some = self.take(np.full(self.variables.n_features, k))
+        some = self.take(k)
         ends = block_coordinates(self.variables, some.pairs)
         is_turned = np.repeat(some.node > some.column, self.variables.block_sizes(some.pairs))
         ends = np.where(is_turned, ends[::-1], ends)
@@ -104,24 +88,22 @@ class Estimates(Frozen):
         The rules are explained in `nodewise_path`.
         """
         check_word("rule", rule, RULES)
-        estimates, entries = np.column_stack([self.alpha, self.pairs]), self.parameters
-        sizes = self.variables.block_sizes(self.pairs)
-        if self.variables.has_covariates:  # has no regression of its own: its one estimate stands for both
-            once = ~self.variables.is_modeled[self.column]
-            entries = np.r_[entries, entries[np.repeat(once, sizes)]]
-            estimates, sizes = np.r_[estimates, estimates[once]], np.r_[sizes, sizes[once]]
-        p = self.variables.n_features
-        keys = (estimates[:, 0] * p + estimates[:, 1]) * p + estimates[:, 2]
-        edges, first, edge, n_estimates = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        edge_sizes = sizes[first]
-        starts = np.cumsum(edge_sizes) - edge_sizes
-        within = np.arange(len(entries)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        sums = np.bincount(np.repeat(starts[edge], sizes) + within, entries, int(edge_sizes.sum()))
+        variables, p = self.variables, self.variables.n_features
+        keys = (self.alpha * p + self.pairs[:, 0]) * p + self.pairs[:, 1]
+        edges, edge = np.unique(keys, return_inverse=True)
+        # A covariate has no regression of its own: its one estimate stands for both.
+        n_estimates = np.bincount(edge, np.where(variables.is_modeled[self.column], 1, 2), len(edges))
         factor = {"and": n_estimates // 2 / 2.0, "or": 1.0 / n_estimates, "mean": np.full(len(edges), 0.5)}[rule]
+        alpha, key = np.divmod(edges, p * p)
+        pairs = pairs_of(key, p)
+        starts = np.cumsum(edge_sizes := variables.block_sizes(pairs)) - edge_sizes
+        sizes = variables.block_sizes(self.pairs)
+        within = np.arange(len(self.parameters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        weights = np.repeat(np.where(variables.is_modeled[self.column], 1.0, 2.0), sizes)
+        sums = np.bincount(np.repeat(starts[edge], sizes) + within, weights * self.parameters, int(edge_sizes.sum()))
         merged = np.asarray(np.repeat(factor, edge_sizes) * sums, dtype=np.float64)
         kept = np.bincount(np.repeat(np.arange(len(edges)), edge_sizes), merged != 0.0, len(edges)) > 0
-        alpha, s, t = estimates[first[kept]].T
-        return alpha, np.column_stack([s, t]).astype(np.int32), merged[np.repeat(kept, edge_sizes)]
+        return alpha[kept], pairs[kept], merged[np.repeat(kept, edge_sizes)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,27 +133,25 @@ class NodeFits(Frozen):
         variables = self.estimates.variables
         nodes = np.arange(variables.n_features)
         numbers = np.broadcast_to(choice, len(nodes))
-        matrices = {name: getattr(self, name)[numbers, nodes][None] for name in _MATRICES}
+        matrices = {name: getattr(self, name)[numbers, nodes][None] for name in ("alphas", *_FOUND)}
         node_of = variables.column[variables.is_later]
         fields = self.fields[numbers[node_of], np.arange(len(node_of))][None]
         return replace(self, **matrices, fields=fields, estimates=self.estimates.take(numbers))
 
     def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
-        """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
-        check_not_negative("gamma", gamma)
-        others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns are no predictors
-        criterion = 2.0 * self.n_rows * self.losses + self._prices(gamma, others)
-        return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
+        """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1).
 
-    def _prices(self, gamma: float, others: int) -> FloatArray:
-        """Return log N for every parameter of a fit, m_s · m_t for each neighbor, and 2γ log(p−1) for each neighbor."""
-        estimates, counts = self.estimates, self.estimates.counts
-        if (self.dimensions == 1).all():
-            return np.asarray((np.log(self.n_rows) + 2.0 * gamma * np.log(others)) * counts)
-        n_parameters = np.zeros(counts.shape)
-        each = self.dimensions[estimates.node] * self.dimensions[estimates.column]
-        np.add.at(n_parameters, (estimates.alpha, estimates.node), each)
-        return np.asarray(np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * counts)
+        With categories, a neighbor counts for m_s · m_t parameters before log N, and once before γ.
+        """
+        check_not_negative("gamma", gamma)
+        estimates, shape = self.estimates, self.losses.shape
+        others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns are no predictors
+        place = estimates.alpha * shape[1] + estimates.node
+        parameters = self.dimensions[estimates.node] * self.dimensions[estimates.column]
+        n_parameters, n_neighbors = (np.bincount(place, each, self.losses.size) for each in (parameters, None))
+        prices = np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * n_neighbors
+        criterion = 2.0 * self.n_rows * self.losses + prices.reshape(shape)
+        return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
 
     def solutions(self, rule: str, tol: float) -> list[Solution]:
         """Return the network at every alpha of a list that all nodes share."""
@@ -283,22 +263,20 @@ class NodewiseProblem:
             refuse_vanishing(float(lowest), self.omega)
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
-        missing = dict.fromkeys(("losses", "objectives", "kkt_residuals", "duality_gaps"), np.nan)
-        missing |= dict.fromkeys(("n_iter", "n_working"), 0)
-        known = {name: self._spread(getattr(paths, name), value) for name, value in missing.items()}
-        variables, units = self.reduction.variables, self.reduction.units
+        known = {name: self._spread(getattr(paths, name), value) for name, value in _FOUND.items()}
+        variables = self.reduction.variables
+        node, alpha = np.divmod(np.repeat(np.arange(paths.counts.size), paths.counts.ravel()), alphas.shape[1])
+        column = self.varying[paths.columns].astype(np.int32)
         estimates = Estimates(
-            variables=variables,
-            counts=self._spread(paths.counts, 0),
-            column=self.varying[paths.columns].astype(np.int32),
-            parameters=paths.values,
+            variables=variables, alpha=alpha, node=solved[node], column=column, parameters=paths.values
         )
         if variables.is_binary:
             self._refuse_separation(paths)
             fields = self._spread(paths.fields, np.nan)
             fields = np.where(np.isnan(fields).all(axis=0), self.reduction.constant_fields, fields)
         else:
-            estimates = replace(estimates, parameters=units.network_blocks(estimates.pairs, paths.values))
+            parameters = self.reduction.units.network_blocks(estimates.pairs, paths.values)
+            estimates = replace(estimates, parameters=parameters)
             fields = self._category_fields(paths, np.isfinite(known["losses"]), estimates)
         return NodeFits(
             alphas=alphas.T,
@@ -376,9 +354,6 @@ class NodewisePath(Path):
         alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
         solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)
         return cls((solution,), tol=tol, nodes=fits, rule=rule)
-
-    fields = property(lambda self: self.nodes.fields, doc="Intercepts, one row per alpha.")
-    kkt_residuals = property(lambda self: self.nodes.kkt_residuals, doc="KKT residual per alpha and node.")
 
     @cached_property
     def asymmetric_couplings(self) -> tuple[sp.csr_array, ...]:
