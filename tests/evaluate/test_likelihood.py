@@ -7,7 +7,7 @@ import pytest
 from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
 from isinglass.errors import DataError, LimitError, MixingWarning
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
-from isinglass.evaluate.likelihood import _bennett, _BinaryChains
+from isinglass.evaluate.likelihood import _bennett, _Chains
 from isinglass.solve.exact_likelihood import log_sum, log_weights
 
 MIXED = simulate.category_network(
@@ -109,7 +109,7 @@ def test_both_directions_bound_log_z_on_average():
     rows, seed = exact.exact_sample(network, n, random_state=1), np.random.SeedSequence(2)
     betas = np.linspace(0.0, 1.0, 11)
     up, down = (
-        _BinaryChains(network, np.zeros(32), start, seed, 1).run(steps)
+        _Chains(network, np.zeros(32), start, seed, 1).run(steps)
         for start, steps in ((fair, betas), (rows, betas[::-1]))
     )
     for sums, expected in ((up, ratio), (down, -ratio)):

@@ -183,25 +183,26 @@ def check_model(
             "The check needs a network without covariates: rows cannot be simulated from one with covariates."
         )
     at_rows, at_triples = spawn_seeds(random_state, 2)
-    rows, mixing, worth = _simulate(network, n, at_rows, n_threads)
-    weight = counted.unit_weight
-    split = _split_points(counted.codes, weight, network)
-    data = _Ones(_as_ones(counted.codes, split, network), weight)
-    simulated = _Ones(_as_ones(rows, split, network), np.full(len(rows), worth / len(rows)))
-    compared = [
-        (what, sets, data.shares(sets), simulated.shares(sets))
-        for what, sets in _sets(network, as_generator(at_triples))
-    ]
-    steps = _count_steps(data.counts, simulated.counts)
-    compared.append(("counts", steps[:, None], data.shares_above(steps), simulated.shares_above(steps)))
-    sizes = float(data.weight.sum()), float(simulated.weight.sum())
+    drawn, mixing, worth = _simulate(network, n, at_rows, n_threads)
+    weights = counted.unit_weight, np.full(len(drawn), worth / len(drawn))
+    split = _split_points(counted.codes, weights[0], network)
+    samples = [_as_ones(codes, split, network) for codes in (counted.codes, drawn)]
+    totals = [rows.sum(axis=1, dtype=np.int64)[:, None] for rows in samples]
+    steps = _count_steps(*totals)
+    compared = [(what, sets, sets, samples) for what, sets in _sets(network, as_generator(at_triples))]
+    reached = [total >= steps for total in totals]  # a column for each number of ones
+    compared.append(("counts", steps[:, None], np.arange(len(steps))[:, None], reached))
+    sizes = float(weights[0].sum()), float(weights[1].sum())
     return ModelCheck(
-        tuple(_compare(*shares, sizes, level / 4) for shares in compared),
+        tuple(
+            _compare(what, columns, _shares(one, weights[0], sets), _shares(two, weights[1], sets), sizes, level / 4)
+            for what, columns, sets, (one, two) in compared
+        ),
         network.names,
-        score_range=_ends(data.counts[weight > 0]),
-        simulated_range=_ends(simulated.counts),
-        n_rows=float(weight.sum()),
-        n_simulated=len(rows),
+        score_range=_ends(totals[0][weights[0] > 0]),
+        simulated_range=_ends(totals[1]),
+        n_rows=sizes[0],
+        n_simulated=len(drawn),
         effective_size=worth,
         mixing=mixing,
         is_split=bool((network.variables.sizes > 2).any()),
@@ -241,33 +242,17 @@ def _as_ones(codes: Bytes, points: NDArray[np.int64], network: Network) -> Bytes
     return np.where(nominal, codes == points, codes > points).astype(np.uint8)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ones:
-    """Rows of ones and zeros, and how much each counts."""
-
-    rows: Bytes
-    weight: FloatArray
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """Number of ones in every row."""
-        return np.asarray(self.rows.sum(axis=1, dtype=np.int64))
-
-    def shares_above(self, steps: NDArray[np.int64]) -> FloatArray:
-        """Return the share of rows with at least so many ones."""
-        return np.asarray([self.weight @ (self.counts >= k) for k in steps.tolist()] / self.weight.sum())
-
-    def shares(self, sets: NDArray[np.int64]) -> FloatArray:
-        """Return the share of rows in which all columns of a set are 1."""
-        rows, weight, total = self.rows, self.weight, self.weight.sum()
-        if sets.shape[1] == 1:
-            return np.asarray(weight @ rows[:, sets[:, 0]] / total)
-        if sets.shape[1] == 2 and rows.shape[1] <= 500:
-            x = rows.astype(np.float64)
-            products = (x * weight[:, None]).T @ x
-            return np.asarray(products[tuple(sets.T)] / total)
-        columns = np.asfortranarray(rows)
-        return np.asarray([weight @ columns[:, chosen].all(axis=1) for chosen in sets.tolist()] / total)
+def _shares(rows: Bytes | Mask, weight: FloatArray, sets: NDArray[np.int64]) -> FloatArray:
+    """Return the share of rows in which all columns of a set are 1."""
+    total = weight.sum()
+    if sets.shape[1] == 1:
+        return np.asarray(weight @ rows[:, sets[:, 0]] / total)
+    if sets.shape[1] == 2 and rows.shape[1] <= 500:
+        x = rows.astype(np.float64)
+        products = (x * weight[:, None]).T @ x
+        return np.asarray(products[tuple(sets.T)] / total)
+    columns = np.asfortranarray(rows)
+    return np.asarray([weight @ columns[:, chosen].all(axis=1) for chosen in sets.tolist()] / total)
 
 
 def _sets(network: Network, rng: np.random.Generator) -> list[tuple[str, NDArray[np.int64]]]:

@@ -154,17 +154,17 @@ def anneal(
     log_z0 = float(log_sums(network.variables, base[:, None]).sum())
     start = _draw(network.variables, shares, n_chains, as_generator(seeds[1]))
     betas = _schedule(n_sweeps)
-    forward = _chains(network, base, start, seeds[2], n_threads)
+    forward = _Chains(network, base, start, seeds[2], n_threads)
     up = forward.run(betas)
     # Rows of the network: chains in proportion to their weights, and as many sweeps as they took to get here.
     weight = np.exp(up - up.max())
     kept = as_generator(seeds[3]).choice(n_chains, n_chains, p=weight / weight.sum())
-    backward = _chains(network, base, forward.states[kept], seeds[4], n_threads)
+    backward = _Chains(network, base, forward.states[kept], seeds[4], n_threads)
     n_energies = max(n_sweeps // 2 // _SWEEPS_PER_ENERGY, 1)  # over the second half
-    _sweep(backward, n_sweeps - n_energies * _SWEEPS_PER_ENERGY)
+    backward.sweep(n_sweeps - n_energies * _SWEEPS_PER_ENERGY)
     energy = np.zeros(n_chains)
     for _ in range(n_energies):
-        _sweep(backward, _SWEEPS_PER_ENERGY)
+        backward.sweep(_SWEEPS_PER_ENERGY)
         energy += energies(network, backward.states) / n_energies
     down = -backward.run(betas[::-1])
     value, error = _bennett(up, down)
@@ -187,11 +187,6 @@ def _schedule(n_sweeps: int) -> FloatArray:
     steps = np.linspace(-4.0, 4.0, n_sweeps + 1)
     betas = 1.0 / (1.0 + np.exp(-steps))
     return np.asarray((betas - betas[0]) / (betas[-1] - betas[0]))
-
-
-def _sweep(chains: _BinaryChains | _CategoryChains, n_sweeps: int) -> None:
-    """Let the chains of the network go on."""
-    chains.run(np.ones(n_sweeps + 1))
 
 
 def _bennett(up: FloatArray, down: FloatArray) -> tuple[float, float]:
@@ -217,11 +212,11 @@ def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_thre
     """Return the share of every category at the end of a short run from random rows, smoothed."""
     variables, (at_start, at_run) = network.variables, seed.spawn(2)
     start = _draw(variables, 1.0 / variables.sizes[variables.column], n_chains, as_generator(at_start))
-    chains = _chains(network, np.zeros(len(variables.column)), start, at_run, n_threads)
+    chains = _Chains(network, np.zeros(len(variables.column)), start, at_run, n_threads)
     chains.run(_schedule(_PILOT_SWEEPS))
     counts = np.zeros(len(variables.column))
     for _ in range(_COUNTED_SWEEPS):
-        _sweep(chains, 1)
+        chains.sweep(1)
         counts += np.bincount(variables.flat(chains.states).ravel(), minlength=len(counts))
     smoothed = counts + 0.02 * n_chains * _COUNTED_SWEEPS
     return np.asarray(smoothed / np.add.reduceat(smoothed, variables.starts)[variables.column])
@@ -233,49 +228,41 @@ def _draw(variables: Variables, shares: FloatArray, n_rows: int, rng: np.random.
     return np.column_stack(columns).astype(np.uint8)
 
 
-def _chains(
-    network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int | None
-) -> _BinaryChains | _CategoryChains:
-    if network.variables.is_binary:
-        return _BinaryChains(network, base, start, seed, thread_count(n_threads))
-    return _CategoryChains(network, base, start, seed)
+class _Chains:
+    """Chains at a β: Gibbs sweeps with the exponent (1 − β) a(x) + β b(x), a the sum of ``base``, b that of a network.
 
-
-class _BinaryChains:
-    """Chains of columns of two values, each with a generator of its own."""
+    Chains of columns of two values have a generator each, those of others share one.
+    """
 
     def __init__(
-        self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int
+        self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int | None
     ) -> None:
         self.states = np.array(start, dtype=np.uint8, order="C")
-        self._words = np.asarray(seed.generate_state(4 * len(start), np.uint64), dtype=np.uint64).reshape(-1, 4)
-        self._sampler, self._n_threads = sampler_of(network), n_threads
-        self._base = base[1::2] - base[::2]
+        self._network, self._base = network, base
+        if network.variables.is_binary:
+            words = np.asarray(seed.generate_state(4 * len(start), np.uint64), dtype=np.uint64).reshape(-1, 4)
+            self._kernel = words, sampler_of(network), thread_count(n_threads)
+        else:
+            self._rng = np.random.default_rng(seed)
+            self._logits = node_logits(network, range(network.n_features))
+
+    def sweep(self, n_sweeps: int) -> None:
+        """Let the chains of the network go on."""
+        self.run(np.ones(n_sweeps + 1))
 
     def run(self, betas: FloatArray) -> FloatArray:
         """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
-        sums = np.empty(len(self.states))
-        self._sampler.anneal(self._words, self.states, self._base, betas, sums, self._n_threads)
-        return sums
-
-
-class _CategoryChains:
-    """Chains of columns of any kind."""
-
-    def __init__(self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence) -> None:
-        self.states, self._network, self._rng = np.array(start, dtype=np.uint8), network, np.random.default_rng(seed)
-        self._base = base
-        self._rows = np.arange(len(start))
-        self._logits = node_logits(network, range(network.n_features))
-
-    def run(self, betas: FloatArray) -> FloatArray:
-        """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
-        base_of, sums = self._network.variables.split(self._base), np.zeros(len(self.states))
+        sums = np.zeros(len(self.states))
+        if self._network.variables.is_binary:
+            words, sampler, n_threads = self._kernel
+            sampler.anneal(words, self.states, self._base[1::2] - self._base[::2], betas, sums, n_threads)
+            return sums
+        base_of, rows = self._network.variables.split(self._base), np.arange(len(self.states))
         for before, beta in pairwise(betas.tolist()):
             if beta != before:
                 sums += (beta - before) * self._difference()
             for s, logits_of in enumerate(self._logits):
-                logits = beta * logits_of(self.states, self._rows) + (1.0 - beta) * base_of[s]
+                logits = beta * logits_of(self.states, rows) + (1.0 - beta) * base_of[s]
                 self.states[:, s] = draw_categories(logits, self._rng)
         return sums
 

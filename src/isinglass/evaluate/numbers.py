@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from isinglass.arguments import check_level
-from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
+from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
 from isinglass.conditionals import blocks_of_rows, log_conditionals
 from isinglass.data import AnyTable
 from isinglass.data.meaning.rules import Rule, Steps
@@ -36,15 +36,6 @@ def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: 
         return list(chance)
     kept = [part * there for part, there in zip(chance, variables.split(occurs), strict=True)]
     return [part / np.maximum(part.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny) for part in kept]
-
-
-def step_means(codes: IntArray, rules: Sequence[Rule]) -> FloatArray:
-    """Return the mean of the numbers in the step of every cell; NaN in columns that are not continuous."""
-    means = np.full(codes.shape, np.nan)
-    for s, rule in enumerate(rules):
-        if isinstance(rule, Steps):
-            means[:, s] = np.array(rule.means)[codes[:, s]]
-    return means
 
 
 def expected_values(chance: Sequence[FloatArray], rules: Sequence[Rule]) -> FloatArray:

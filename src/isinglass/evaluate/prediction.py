@@ -17,7 +17,7 @@ from isinglass.conditionals import log_scores, ones_given_rest
 from isinglass.data import Table
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.evaluate.marginals import category_probabilities
-from isinglass.evaluate.numbers import expected_values, put_numbers, step_means
+from isinglass.evaluate.numbers import put_numbers
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, start_values
 from isinglass.variables import Variables
@@ -55,17 +55,12 @@ def fill_most_probable(
 
     Observed cells of the source that stand for one category are equal here: `complete` has them as they came.
     """
-    variables, codes, missing = network.variables, np.asarray(table), table.gone
+    codes, missing = np.asarray(table), table.gone
     if missing is None:
-        return _values_of(table, codes, variables, rules)
-    chance = variables.split(category_probabilities(codes, missing, network, possible))
+        return _values_of(table, codes, network, rules)
+    chance = network.variables.split(category_probabilities(codes, missing, network, possible))
     best = np.column_stack([part.argmax(axis=0) for part in chance])
-    filled = _values_of(table, np.where(missing, best, codes).astype(np.uint8), variables, rules)
-    if not len(variables.continuous):
-        return filled
-    rules = rules or table.coding.columns
-    numbers = _round(expected_values([part.T for part in chance], rules), rules)
-    return put_numbers(filled, np.where(missing, numbers, np.nan))
+    return _values_of(table, np.where(missing, best, codes).astype(np.uint8), network, rules, chance)
 
 
 def fill_drawn(
@@ -86,30 +81,33 @@ def fill_drawn(
         chains = Completions(start, missing, random_state=rng)
         chains.sweep(network if possible is None else among(possible, network), n_sweeps)
         codes = chains.table
-    return _values_of(table, codes, network.variables, rules)
+    return _values_of(table, codes, network, rules)
 
 
-def _values_of(table: Table, codes: Bytes, variables: Variables, rules: Sequence[Rule] | None) -> AnyArray:
-    """Return the values of the source that codes stand for: of continuous ones observed numbers or means of steps."""
+def _values_of(
+    table: Table, codes: Bytes, network: Network, rules: Sequence[Rule] | None, chance: Sequence[FloatArray] = ()
+) -> AnyArray:
+    """Return the values of the source that codes stand for.
+
+    Of continuous columns, observed numbers; in missing cells expected ones, given the probabilities, or means of steps,
+    with as many decimals as the column of the fit had.
+    """
+    variables, missing = network.variables, table.gone
     if variables.is_plain:
         return codes
-    cells, missing = label_cells(codes, variables), table.gone
-    if not len(variables.continuous):
-        return cells
-    rules = rules or table.coding.columns
-    numbers = _round(step_means(codes, rules), rules)
+    numbers = np.full(codes.shape, np.nan)
+    for s in variables.continuous.tolist():
+        rule = (rules or table.coding.columns)[s]
+        if isinstance(rule, Steps):
+            means = np.array(rule.means)
+            found = means[codes[:, s]]
+            if chance and missing is not None:
+                found = np.where(missing[:, s], means @ chance[s], found)
+            numbers[:, s] = found if rule.decimals is None else found.round(rule.decimals)
     if table.numbers is not None:
         known = table.numbers if missing is None else np.where(missing, np.nan, table.numbers)
         numbers = np.where(np.isnan(known), numbers, known)
-    return put_numbers(cells, numbers)
-
-
-def _round(numbers: FloatArray, rules: Sequence[Rule]) -> FloatArray:
-    """Return numbers for the cells of columns, with as many decimals as the column of the fit had."""
-    for column, rule in zip(numbers.T, rules, strict=True):
-        if isinstance(rule, Steps) and rule.decimals is not None:
-            column[:] = column.round(rule.decimals)
-    return numbers
+    return put_numbers(label_cells(codes, variables), numbers)
 
 
 def label_cells(codes: IntArray, variables: Variables) -> AnyArray:
