@@ -140,6 +140,7 @@ def quoted_facts():
     """Yield pages and phrases in them that quote numbers of the code."""
     from isinglass import EBIC, StARS, TwoStage
     from isinglass.app import session
+    from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
     from isinglass.data import weights
     from isinglass.data.column import BLANKS
     from isinglass.data.files import documents
@@ -235,6 +236,10 @@ def quoted_facts():
     yield "continuous.md", f"more than {recognition.MANY_LEVELS} different values"
     yield "continuous.md", f"(skewness beyond {guards.SKEWNESS:g})"
     yield "covariates.md", f"up to {grid.FINE_STEPS} steps instead of {grid.LEAST_STEPS} to {grid.MOST_STEPS}"
+    yield (
+        "cli.md",
+        f"{TRIAL_ROWS} rows, {2 * TRIAL_ROWS} rows, and so on, until {word(int(TRIAL))} seconds",
+    )
     yield "app.md", f"tables above {session.MOST_BYTES >> 30} GiB"
     yield "likelihood.md", f"more than $2^{{{elimination.MAX_STATES.bit_length() - 1}}}$ entries"
     yield "estimators.md", f"more than $2^{{{marginals.MOST_STATES.bit_length() - 1}}}$ entries"

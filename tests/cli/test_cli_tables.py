@@ -3,13 +3,15 @@
 import gzip
 import os
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import objectives as objective
 import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
-from isinglass import _core, ising_path
+from isinglass import Method, _core, ising_path
+from isinglass.cli import table_info
 
 X = draw_rows()
 
@@ -53,6 +55,7 @@ def test_info_counts(tmp_path):
     assert text["Missing"] == "1 cell (0.5%) in 1 row, 0 of them without any answer"
     assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)
     assert "with all pairs" in text["Memory"]
+    assert re.fullmatch(r"about [\d.]+ m?s for the default fit without standard errors", text["Time"])
 
 
 def test_info_of_numbers(tmp_path):
@@ -70,6 +73,8 @@ def test_info_of_numbers(tmp_path):
     text = facts(shown.stdout)
     assert text["Kinds"] == "1 binary, 2 continuous"
     assert "Never" not in text
+    record = read_json(run("info", table, "--json").stdout, "info")
+    assert record["estimate"]["n_tried"] in (250, 500, 600)
 
 
 def test_info_of_weights(tmp_path):
@@ -107,6 +112,41 @@ def test_info_counts_only_observed_cells(tmp_path):
     assert "alpha_max" not in text
 
 
+def test_info_extrapolates_the_time_of_fits_to_more_and_more_rows(tmp_path, monkeypatch):
+    """Fits of n rows take n ** 1.25 milliseconds by this clock."""
+    clock, sizes = [0.0], []
+
+    def fit(self, rows, *, run):
+        sizes.append(len(rows))
+        clock[0] += len(rows) ** 1.25 / 1000
+        return SimpleNamespace(selection=SimpleNamespace(left_out=""))
+
+    monkeypatch.setattr(Method, "fit", fit)
+    monkeypatch.setattr(table_info, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    monkeypatch.setattr(table_info, "TRIAL", 3.0)
+    table = write_csv(tmp_path / "t.csv", ["a", "b"], np.random.default_rng(0).integers(0, 2, (4000, 2)).tolist())
+    estimate = read_json(run("info", table, "--json").stdout, "info")["estimate"]
+    assert (sizes, estimate["n_tried"], estimate["finished"]) == ([250, 500], 500, True)
+    assert estimate["seconds"] == pytest.approx(4000**1.25 / 1000)
+
+
+def test_info_says_that_trials_of_imputed_tables_have_no_standard_errors(tmp_path):
+    holed = X.astype(float)
+    holed[::9, 1] = np.nan
+    np.savetxt(tmp_path / "holes.csv", holed, fmt="%g", delimiter=",")
+    time = facts(run("info", tmp_path / "holes.csv", "--missing", "impute").stdout)["Time"]
+    assert " for the default fit without standard errors" in time
+
+
+def test_info_does_not_take_a_trial_cut_short_for_a_fit(table, monkeypatch):
+    monkeypatch.setattr(table_info, "TRIAL", 1e-9)
+    text = facts(run("info", table).stdout)["Time"]
+    n_rows = min(len(X), table_info.TRIAL_ROWS)
+    assert re.fullmatch(rf"more than [\d.]+ m?s for the default fit \(a fit to {n_rows} rows took longer\)", text)
+    estimate = read_json(run("info", table, "--json").stdout, "info")["estimate"]
+    assert (estimate["n_tried"], estimate["finished"]) == (n_rows, False)
+
+
 def test_info_of_fewer_than_two_columns(tmp_path):
     one = write_csv(tmp_path / "one.csv", ["x"], [[value] for value in (1.5, 2.7, 3.1, 4.9, 5.3, 2.2)])
     assert "a network needs at least two columns" in run("info", one).stdout
@@ -117,6 +157,7 @@ def test_info_of_fewer_than_two_columns(tmp_path):
 def test_info_of_a_table_in_which_nothing_varies():
     text = run("info", "-", stdin="a,b\n1,1\n1,1\n").stdout
     assert facts(text)["Constant"] == "2: a, b"
+    assert facts(text)["Time"] == "nothing to fit"
     assert facts(text)["alpha_max"].startswith("0, ")
 
 

@@ -81,7 +81,7 @@ class Console:
         """Write one object to stdout, with the name and version of its schema first and the warnings last.
 
         A field may be added without a new version; the meaning of a field never changes within one. Two runs with one
-        seed print the same bytes.
+        seed print the same bytes, except for the times of `info`.
         """
         whole = {"schema": f"isinglass/{schema or self.command}/1", "version": __version__, **record}
         self.write(json_text({**whole, "warnings": self.warnings}, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""isinglass info: what a table holds, and which options a fit needs."""
+"""isinglass info: what a table holds, what fitting it will cost, and which options a fit needs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from isinglass.cli.command import command
-from isinglass.cli.console import Console
+from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
 from isinglass.cli.grammar import is_by_column
 from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading, kinds_by_key, spell_reading
-from isinglass.cli.table_info import SHOWN, ColumnInfo, describe_columns, describe_contents
+from isinglass.cli.table_info import SHOWN, ColumnInfo, describe_columns, describe_contents, estimate_time
 from isinglass.errors import DataError, MeaningWarning, plural
 from isinglass.json_text import JsonObject
 
@@ -29,16 +29,19 @@ MOST_LINES, MOST_LETTERS = 60, 24  # of the table of columns, and of the values 
 
 
 @command("info", TABLE, bundles=[READING], general="strict as_json")
-def info(console: Console, table: str, reading: Reading) -> None:
+def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
     """Check TABLE before fitting.
 
     Lists the columns with their kinds, values, missing cells and anything doubtful. Then prints the size of the table,
-    columns that are constant, the smallest penalty without edges, and the memory that a fit will take. The kind of a
-    column that is not 0 and 1 is guessed unless you state it, and the options that `fit` needs are shown.
+    columns that are constant, the smallest penalty without edges, and the memory and time that a fit will take. The
+    kind of a column that is not 0 and 1 is guessed unless you state it, and the options that `fit` needs are shown.
     TABLE may be - for stdin. With --strict, everything is printed, and the exit code is 3 if anything is doubtful.
     """
     data, columns = look(console, table, reading)
     found = describe_contents(data, columns)
+    varies = len(found["constant_columns"]) < data.shape[1] and found["alpha_max"] != 0
+    with console.progress("Trial fits"):
+        found["estimate"] |= estimate_time(data, n_jobs) if varies else {"seconds": 0.0, "n_tried": 0, "finished": True}
     needed = options_needed(columns, reading, data.n_missing)
     if console.as_json:
         console.write_json({**found, "options": needed})
@@ -165,7 +168,7 @@ def facts_in_words(data: Table, found: JsonObject, file: Sequence[str]) -> dict[
     from rich.filesize import decimal
 
     (n_rows, p), largest = data.shape, found["alpha_max"]
-    few, dense = found["estimate"].values()
+    few, dense = found["estimate"]["bytes"], found["estimate"]["bytes_dense"]
     memory = f"about {decimal(few)} with few edges, {decimal(dense)} with all pairs (estimated)" if few else ""
     facts = {
         "Rows": f"{n_rows}, {found['n_distinct_rows']} distinct",
@@ -177,8 +180,21 @@ def facts_in_words(data: Table, found: JsonObject, file: Sequence[str]) -> dict[
         "Constant": _list(found["constant_columns"]),
         "alpha_max": "" if largest is None else f"{largest:.6g}, the smallest penalty without edges",
         "Memory": memory,
+        "Time": _time(found["estimate"], data),
     }
     return {name: text for name, text in facts.items() if text}
+
+
+def _time(estimate: JsonObject, data: Table) -> str:
+    """Say how long the default fit will take."""
+    n_tried, seconds = estimate["n_tried"], format_seconds(estimate["seconds"])
+    if not n_tried:
+        return "nothing to fit"
+    fit = "default fit" if data.holes is None else "default fit without standard errors"
+    if not estimate["finished"]:
+        return f"more than {seconds} for the {fit} (a fit to {n_tried} rows took longer)"
+    how = f" (estimated from a fit to {n_tried} rows)" if n_tried < len(data) else ""
+    return f"about {seconds} for the {fit}{how}"
 
 
 def _missing(data: Table, found: JsonObject) -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from isinglass.data.meaning.values import Value
 
 SHOWN = 10  # names listed before the rest is counted
+TRIAL = 2.0  # seconds of trial fits after which no further one begins
+TRIAL_ROWS = 250  # of the first trial fit
 
 
 @dataclass(frozen=True)
@@ -144,3 +149,33 @@ def _find_holes(data: Table) -> JsonObject:
         "n_rows_with_holes": found["n_holed"],
         "n_rows_without_answer": int(gone.all(axis=1).sum()),
     }
+
+
+def estimate_time(data: Table, n_jobs: int) -> JsonObject:
+    """Return the seconds that the default fit takes, the rows of the last trial fit, and whether this was finished.
+
+    Every trial has twice the rows of the one before, until all are fitted or the time is up. A power law through the
+    last two gives the time for all rows; the time of a trial that was stopped is a lower bound.
+    """
+    import numpy as np
+
+    from isinglass.select import Method, Run
+
+    # Those of imputed tables can take most of the time, and no limit stops them.
+    method, run = Method(standard_errors=data.holes is None), Run(n_jobs=n_jobs, max_time=TRIAL)
+    n_rows, size, start = len(data), min(len(data), TRIAL_ROWS), time.perf_counter()
+    before, power = 0.0, 1.0
+    while True:
+        rows = data[np.linspace(0, n_rows - 1, size).astype(np.intp)] if size < n_rows else data
+        begin = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a trial: the fit itself will say it
+            finished = not method.fit(rows, run=run).selection.left_out
+        now = time.perf_counter()
+        seconds = now - begin
+        if before:
+            power = min(max(math.log2(seconds / before), 0.5), 1.5)
+        if not finished or size == n_rows or now - start > TRIAL:
+            extrapolated = seconds * (n_rows / size) ** power if finished else seconds
+            return {"seconds": extrapolated, "n_tried": size, "finished": finished}
+        before, size = seconds, min(2 * size, n_rows)
