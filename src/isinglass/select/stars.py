@@ -174,7 +174,7 @@ class StARS(Selector):
     def _size(self, n_units: int) -> int:
         if n_units < 3:
             raise DataError(
-                f"{setting('X')} must have at least 3 rows or groups to draw subsamples from; got {n_units}."
+                f"{setting('X')} must have at least 3 rows or groups to draw subsamples from; got n_samples={n_units}."
             )
         if self.subsample_size is None:
             return math.isqrt(100 * n_units) if n_units > 144 else 4 * n_units // 5
