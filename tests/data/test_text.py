@@ -15,7 +15,6 @@ from isinglass.data.files.text import (
     _add_words,
     _read_many,
     blank_comments,
-    blank_titles,
     find_delimiter,
     read_records,
     to_utf8,
@@ -29,7 +28,7 @@ def read(text, delimiter, **limits):
 
 
 def rows_of(records):
-    columns = [[words[code] for code in codes[1:]] for codes, words in zip(records.codes, records.words, strict=True)]
+    columns = [[words[code] for code in codes] for codes, words in records.columns]
     return [records.first, *map(list, zip(*columns, strict=True))]
 
 
@@ -121,10 +120,13 @@ def test_wrong_encoding_of_the_header_alone(n_rows):
         read(("größe,b\n" + "0,1\n" * n_rows).encode("latin-1"), ",")
 
 
-def test_wrong_encoding_of_the_wording_of_questions():
-    lines = ["Q1,Q2", "Größe?,Alter?", *(['"{""ImportId"":""a""}","{""ImportId"":""b""}"'] + ["0,1"] * 3)]
-    with pytest.raises(DataError, match="line 2 holds the byte 0xf6"):
-        blank_titles("\n".join(lines).encode("latin-1"), ",", "auto")
+def test_a_character_on_the_border_of_two_pieces():
+    text = "x" * (2**20 - 1) + "é\n0\n"
+    assert to_utf8(text.encode(), "utf-8", Limits()) == text.encode()
+    with pytest.raises(DataError, match="line 1 holds the byte 0xc3"):
+        to_utf8(text.encode().replace("é".encode(), b"\xc3("), "utf-8", Limits())
+    with pytest.raises(DataError, match="line 3 holds the byte 0xc3"):
+        to_utf8(text.encode() + b"\xc3", "utf-8", Limits())
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "cp1252", "UTF_8"])

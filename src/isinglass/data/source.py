@@ -258,7 +258,8 @@ class Source:
     def find_weights(self, coding: object) -> int | None:
         """Return the column of row weights that the table of a coding had, if it is here."""
         known = coding.layout.weights if isinstance(coding, Coding) else None
-        return list(self.names).index(known) if self.names and known in self.names else None
+        names = list(self.names or ())
+        return names.index(known) if known in names else None
 
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from isinglass.data.column import BLANKS, Column
 from isinglass.data.files.header import FirstRecord
 from isinglass.data.meaning.coding import Layout
@@ -23,10 +25,21 @@ class Records:
     """The records of a text file or a spreadsheet. The first is kept apart: it may be a header."""
 
     first: list[str]  # fields of the first record
-    codes: list[Codes]  # of each column the fields, as positions in its words; entry 0 is for the first record
-    words: list[list[str]]  # what the fields of each column say
+    columns: list[tuple[Codes, list[str]]]  # the others: of each column the positions of its fields among its words
     # the line on which the record of a given number ends; the first record has number 0, lines count from 1
     line_of: Callable[[int], int]
+
+    @property
+    def words(self) -> list[list[str]]:
+        """The words of every column."""
+        return [words for _, words in self.columns]
+
+
+def number_texts(texts: Sequence[str]) -> tuple[Codes, list[str]]:
+    """Return texts as positions among the different ones, in order of appearance, and these."""
+    number: dict[str, int] = {}
+    codes = np.fromiter((number.setdefault(text, len(number)) for text in texts), np.int32, len(texts))
+    return codes, list(number)
 
 
 def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> str:
@@ -65,46 +78,41 @@ def lay_out(
 
     ``missing``: words for a missing cell, and what else the user declares missing in all columns.
     """
-    first = list(map(tidy_name, records.first))
+    first, columns = list(map(tidy_name, records.first)), records.columns
     memory: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
         memory.update((word, read_cell(word, decimal)) for word in words if word not in memory)
-    missing_corner = len(first) < len(records.codes)  # R leaves it out
+    missing_corner = len(first) < len(columns)  # R leaves it out
     headed = missing_corner or header is True
     if header == "auto" and not missing_corner:
         headed = any(set(names) <= set(first) for names in known) or _first_record(records, memory, missing).is_header
     names = ["", *first] if missing_corner else first
-    start = int(headed)
-    n_rows = len(records.codes[0]) - start
+    if not headed:  # the first record is a row
+        each = zip(columns, records.first, strict=True)
+        columns = [(np.insert(codes, 0, len(words)), [*words, word]) for (codes, words), word in each]
+    start, n_rows = int(headed), len(columns[0][0])
     if n_rows == 0:
         raise DataError(
             f"the file has a header and no rows. Pass {setting('header', False)} if its first line holds data."
         )
-    if not start:  # the first record is a row
-        for codes, words, word in zip(records.codes, records.words, records.first, strict=True):
-            codes[0] = len(words)
-            words.append(word)
-    columns = [
-        Column(codes[start:], [memory[word] for word in words], blanks=BLANKS, words=words)
-        for codes, words in zip(records.codes, records.words, strict=True)
-    ]
+    read = [Column(codes, [memory[word] for word in words], blanks=BLANKS, words=words) for codes, words in columns]
     table = Source(
-        (n_rows, len(columns)),
-        columns.__getitem__,
-        names=names if start else None,
+        (n_rows, len(read)),
+        read.__getitem__,
+        names=names if headed else None,
         is_file=True,
         describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
-        layout=Layout(has_header=bool(start), decimal=decimal),
+        layout=Layout(has_header=headed, decimal=decimal),
     )
-    last = len(columns) - 1  # without name and values where lines end with a delimiter
-    empty = last > 0 and not any(word.strip() for word in records.words[last]) and not (start and names[last])
+    last = len(read) - 1  # without name and values where lines end with a delimiter
+    empty = last > 0 and not any(map(str.strip, columns[last][1])) and not (headed and names[last])
     return table.without(last) if empty else table
 
 
 def _first_record(records: Records, memory: Mapping[str, Value], missing: Collection[Value]) -> FirstRecord:
     """Return the first record, as values like those below it."""
-    as_values = ([memory[word] for word in words] for words in (records.first, *records.words))
-    values, *below = ([None if value in missing else value for value in values] for values in as_values)
+    value_of = {word: None if value in missing else value for word, value in memory.items()}
+    values, *below = ([value_of[word] for word in words] for words in (records.first, *records.words))
     n_corners = int(len(values) > 1)
     corner, below_corner = (values[0], below[0]) if n_corners else (None, ())
-    return FirstRecord(corner, values[n_corners:], below_corner, below[n_corners:], len(records.codes[0]) - 1)
+    return FirstRecord(corner, values[n_corners:], below_corner, below[n_corners:], len(records.columns[0][0]))

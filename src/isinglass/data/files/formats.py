@@ -21,7 +21,7 @@ import numpy as np
 
 from isinglass.data.column import BLANKS, Column, as_spelled, number_objects
 from isinglass.data.containers import open_source
-from isinglass.data.files.cells import Records, count_titles
+from isinglass.data.files.cells import Records, count_titles, number_texts
 from isinglass.data.files.documents import Limits
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, as_whole
@@ -314,11 +314,10 @@ def load_excel(
     limits.check_shape(len(rows), len(rows[0]))
     cells_of = list(zip(*rows[1:], strict=True))
     decimal = find_decimal([{cell for cell in cells if isinstance(cell, str)} for cells in cells_of])
-    columns = [number_objects([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
-    codes = [np.concatenate([[0], column.cells]) for column in columns] or [np.zeros(1, np.int32) for _ in rows[0]]
-    words = [list(column.values or ()) for column in columns] or [[] for _ in rows[0]]
-    top = (page.start or (0, 0))[0] + 1 + n_titles
-    return Records([_spell(cell, decimal) for cell in rows[0]], codes, words, lambda record: record + top), page.name
+    columns = [number_texts([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
+    first, top = [_spell(cell, decimal) for cell in rows[0]], (page.start or (0, 0))[0] + 1 + n_titles
+    columns = columns or [(np.zeros(0, np.int32), []) for _ in first]
+    return Records(first, columns, lambda record: record + top), page.name
 
 
 def _spell(cell: Value, decimal: str = ".") -> str:

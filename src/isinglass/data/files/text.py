@@ -7,16 +7,15 @@ import csv
 import io
 import re
 import time
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isinglass.data.files.cells import Records, count_titles
+from isinglass.data.files.cells import Records, count_titles, number_texts
 from isinglass.data.files.documents import Limits
 from isinglass.data.meaning.rules import Codes
 from isinglass.errors import ArgumentError, DataError, LimitError, plural, setting
@@ -30,8 +29,6 @@ _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
 _HEADER_BYTES = 1 << 20  # that the wording of many questions may take
 _PIECE, LONGEST_LINE = 2**20, 2**26
-_SHORT = 2**16
-"""Lines up to this length in bytes are split without a check."""
 FEW_LINES = 1000
 """Below this number the csv module is faster than pyarrow, which takes 40 ms to load and 0.1 ms for each column."""
 _BLOCK, _WIDEST_BLOCK, _BYTES_PER_COLUMN = 2**20, 2**25, 2**11
@@ -39,7 +36,7 @@ _BLOCK, _WIDEST_BLOCK, _BYTES_PER_COLUMN = 2**20, 2**25, 2**11
 
 
 def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
-    """Return text as UTF-8 without a byte order mark; invalid UTF-8 is left for the reader of the records."""
+    """Return text as UTF-8 without a byte order mark."""
     if not isinstance(encoding, str):
         raise ArgumentError("encoding", "must be the name of a text encoding", encoding)
     try:
@@ -57,8 +54,27 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
             "the file is not a table: it is neither text in UTF-8 nor a file of a known format. Save the table as CSV "
             f"first; if it is a text in UTF-16, pass {setting('encoding', 'utf-16')}."
         )
+    _check_utf8(data)
     data = data.removeprefix(b"\xef\xbb\xbf")
     return data if b"\n" in data else data.replace(b"\r", b"\n")
+
+
+def _check_utf8(data: bytes) -> None:
+    """Raise if a text is not in UTF-8; in pieces, because the characters may take four times its room."""
+    if data.isascii():
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), _PIECE):
+            decoder.decode(data[start : start + _PIECE], final=start + _PIECE >= len(data))
+    except UnicodeDecodeError as error:
+        place = start - len(decoder.getstate()[0]) + error.start
+        line = data.count(b"\n", 0, place) + 1
+        raise DataError(
+            f"{setting('encoding')} must be that of the file; got UTF-8, but line {line} holds the byte "
+            f"0x{data[place]:02x}, which is not. Pass {setting('encoding', 'cp1252')} (Windows, western Europe), "
+            f"{setting('encoding', 'latin-1')} or another."
+        ) from None
 
 
 def blank_comments(data: bytes) -> tuple[bytes, int]:
@@ -93,7 +109,6 @@ def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes
     blank = [(0, records[count - 1][0])] if count else []
     if len(records) > count + 2 and all(field.startswith('{"ImportId"') for field in records[count + 2][1]):
         names, texts = (records[k][1] for k in (count, count + 1))
-        _check_encoding(texts, data)
         wording = {" ".join(name.split()): " ".join(text.split()) for name, text in zip(names, texts, strict=False)}
         blank.append((records[count][0], records[count + 2][0]))
     for start, end in blank:
@@ -156,18 +171,16 @@ def _split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, l
 
 
 def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
-    """Refuse text that would take too much memory to split; return its number of lines, and a bound on their length."""
-    pieces = (np.frombuffer(data, np.uint8, min(_PIECE, len(data) - k), k) for k in range(0, len(data), _PIECE))
-    n_lines, place = sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces), 0  # faster than bytes.count
-    limits.check_text(n_lines, "rows of text")
-    while (end := data.rfind(b"\n", place, place + _SHORT)) >= 0:  # the next one is at most so far away
-        place = end + 1
-    if len(data) - place < _SHORT:
-        return n_lines, _SHORT
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-    lengths = np.diff(ends, prepend=-1, append=len(data))
+    """Refuse text that would take too much memory to split; return its number of lines, and the longest length."""
+    n_lines, ends = 0, [np.array([-1])]
+    for start in range(0, len(data), _PIECE):
+        ends.append(np.flatnonzero(np.frombuffer(data, np.uint8, min(_PIECE, len(data) - start), start) == ord("\n")))
+        ends[-1] += start
+        n_lines += len(ends[-1])
+        limits.check_text(n_lines, "rows of text")
+    lengths = np.diff(np.concatenate([*ends, [len(data)]]))
     worst = int(lengths.argmax())
-    longest, start = int(lengths[worst]), int(ends[worst - 1]) + 1 if worst else 0
+    longest, start = int(lengths[worst]), int(lengths[:worst].sum())
     if longest > LONGEST_LINE:
         raise LimitError(f"lines must have at most {LONGEST_LINE} bytes; got one of {longest}.")
     # Quotes may hide a few delimiters, but not that many.
@@ -184,54 +197,44 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
         (start, first), (_, second) = islice(chain(_split(data, delimiter), repeat((0, []))), 2)
     except csv.Error:
         _refuse_records(data, delimiter, 0)
-    _check_encoding(first, data)
     if not first:
         raise DataError("the file has only blank lines.")
     width = len(second) if len(second) == len(first) + 1 else len(first)  # R leaves the corner of the header out
     limits.check_shape(1, width)
     limits.check_text(n_lines * width, "cells of text")
     if not second:
-        return Records(first, [np.zeros(1, np.uint8) for _ in first], [[] for _ in first], lambda _: start)
+        return Records(first, [(np.zeros(0, np.uint8), []) for _ in first], lambda _: start)
     quoted = b'"' in data  # much faster than to count them
     if len(second) != width or (quoted and data.count(b'"') % 2):
         _refuse_records(data, delimiter, width)
     if n_lines < FEW_LINES:
-        columns = _read_few(data, delimiter, width)
+        read = _read_few(data, delimiter, width)
     else:
-        columns = _read_many(data, _offset(data, start), delimiter, width, longest, quoted, limits)
-    words: list[list[str]] = []
-    codes: list[Codes] = []
+        read = _read_many(data, _offset(data, start), delimiter, width, longest, quoted, limits)
+    columns: list[tuple[Codes, list[str]]] = []
     n_words = 0
     try:
-        for positions, words_of_column in columns:
-            n_words += len(words_of_column)
+        for codes, words in read:
+            n_words += len(words)
             limits.check_text(n_words, "different words")
-            limits.check_shape(len(positions), width)
-            codes.append(np.empty(1 + len(positions), dtype=np.uint8 if len(words_of_column) < 255 else np.int32))
-            codes[-1][1:] = positions
-            words.append(words_of_column)
+            limits.check_shape(len(codes), width)
+            columns.append((codes.astype(np.uint8 if len(words) < 255 else np.int32, copy=False), words))
     except (csv.Error, ValueError) as error:
         if isinstance(error, LimitError):
             raise
-        _refuse_encoding(data)
         _refuse_records(data, delimiter, width)
         raise DataError(f"the text of the file cannot be read: {error}.") from None
-    return Records(first, codes, words, lambda k: next(islice(_split(data, delimiter, width), k, None))[0])
+    return Records(first, columns, lambda k: next(islice(_split(data, delimiter, width), k, None))[0])
 
 
 def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, list[str]]]:
     """Yield the columns of a text with few lines, without its first record: positions among words, and the words."""
-    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-    cells = array("i")
-    for _, record in islice(_split(data, delimiter, width), 1, None):
-        if len(record) != width:
-            raise ValueError("rows of different lengths")
-        cells.extend(map(numbers.__getitem__, record))
-    words = list(numbers)
-    _check_encoding(words, data)
-    for column in np.ascontiguousarray(np.frombuffer(cells, np.int32).reshape(-1, width).T):
-        numbers_of_words, positions = np.unique(column, return_inverse=True)
-        yield positions, [words[k] for k in numbers_of_words.tolist()]
+    shared: dict[str, str] = {}  # equal words in one place
+    rows = [[shared.setdefault(word, word) for word in record] for _, record in _split(data, delimiter, width)]
+    if any(len(row) != width for row in rows[1:]):
+        raise ValueError("rows of different lengths")
+    for cells in zip(*rows[1:], strict=True):
+        yield number_texts(cells)
 
 
 def _read_many(
@@ -252,7 +255,6 @@ def _read_many(
         newlines_in_values=quoted,  # they cost time
         invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
     )
-    # Words are decoded later, each once, which checks that they are UTF-8.
     convert = arrow.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=False)
     usual = max(_BLOCK, min(_WIDEST_BLOCK, _BYTES_PER_COLUMN * width), 2 * longest)  # a record must fit
     for size in (usual, len(body) + 1):  # a field with line breaks can be longer than any line
@@ -303,27 +305,6 @@ def _offset(data: bytes, n_lines: int) -> int:
     """Return where the line after the first ``n_lines`` begins; line ends are those of the csv module and pyarrow."""
     ends = re.finditer(rb"\r\n|\r|\n", data)
     return next((end.end() for end in islice(ends, n_lines - 1, None)), len(data))
-
-
-def _check_encoding(fields: Iterable[str], data: bytes) -> None:
-    """Raise if a byte of these fields was no character."""
-    try:
-        "".join(fields).encode()
-    except UnicodeEncodeError:
-        _refuse_encoding(data)
-
-
-def _refuse_encoding(data: bytes) -> None:
-    """Raise if a text is not in UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{setting('encoding')} must be that of the file; got UTF-8, but line {line} holds the byte "
-            f"0x{data[error.start]:02x}, which is not. Pass {setting('encoding', 'cp1252')} (Windows, western Europe), "
-            f"{setting('encoding', 'latin-1')} or another."
-        ) from None
 
 
 def _refuse_records(data: bytes, delimiter: str, width: int) -> None:
