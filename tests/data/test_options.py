@@ -50,6 +50,14 @@ def test_options_of_files_are_refused_for_arrays(option):
         read_parts([np.eye(3), np.ones((2, 3))], **option)
 
 
+@pytest.mark.parametrize("table", [np.eye(3), pd.DataFrame(np.eye(3), columns=list("abc")), None, 3])
+def test_one_table_is_no_table_in_parts(table):
+    with pytest.raises(
+        DataError, match=rf"blocks of rows, each of them a table; got {type(table).__name__}\. as_table"
+    ):
+        read_parts(table)
+
+
 def test_sets_have_one_order():
     words = {f"word {k}" for k in range(50)}
     for given in (words, frozenset(words)):  # in the order of hashes, which differs from run to run

@@ -27,19 +27,25 @@ MissingValues = Collection[Value] | Mapping[Any, Collection[Value]]  # Any: by n
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ValueOptions:
-    """What columns and their values mean. `as_table` describes these options."""
+class TwoValueOptions:
+    """What columns of two values and these values mean, also those of a table in parts."""
 
     weight_kind: str | None = None
-    kinds: Kinds | None = None
-    scores: Scores | None = None
     encode: Encode = None
     binarize: Binarize = None
-    reverse: Collection[str | int] = ()
     missing: str = "error"
     na_values: MissingValues = ()
-    covariates: Sequence[str | int] | str = ()
     names: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValueOptions(TwoValueOptions):
+    """What columns and their values mean. `as_table` describes these options."""
+
+    kinds: Kinds | None = None
+    scores: Scores | None = None
+    reverse: Collection[str | int] = ()
+    covariates: Sequence[str | int] | str = ()
     guess: bool = False
 
     def __post_init__(self) -> None:
@@ -121,7 +127,7 @@ class ReadOptions(ValueOptions, FileOptions):
         FileOptions.__post_init__(self)
 
     @classmethod
-    def of(cls, options: ValueOptions | FileOptions) -> ReadOptions:
+    def of(cls, options: TwoValueOptions | FileOptions) -> ReadOptions:
         """Return the options of another record that are also here."""
         names = {field.name for field in fields(cls)} & {field.name for field in fields(options)}
         return cls(**{name: getattr(options, name) for name in names})

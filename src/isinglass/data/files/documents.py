@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import IO, Any
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
@@ -31,14 +31,6 @@ _COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
     "bzip2": (b"BZh", bz2.BZ2File),
     "xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
 }
-
-
-@runtime_checkable
-class Readable(Protocol):
-    """A stream of bytes or text."""
-
-    def read(self, size: int, /) -> bytes | str:
-        """Return the next piece, empty at the end."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +76,7 @@ class Limits:
                 f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if you trust the file."
             )
 
-    def gather(self, stream: Readable, what: str) -> bytes:
+    def gather(self, stream: IO[bytes] | IO[str], what: str) -> bytes:
         """Read a stream and count its bytes, to stop in time."""
         whole = io.BytesIO()
         while piece := stream.read(_CHUNK):
@@ -103,17 +95,17 @@ class Document:
     limits: Limits  # those for a file of its size
 
 
-def open_document(path: object, limits: Limits) -> Document:
+def open_document(path: Any, limits: Limits) -> Document:  # Any: it may be no file at all
     """Read a path, "-" for the standard input, or an open file; compression is detected from the first bytes."""
     if path == "-":
         data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin), "a file")
-    elif isinstance(path, Readable):
-        data = limits.gather(path, "a file")
     elif isinstance(path, str | PathLike):
         with Path(path).open("rb") as file:
             if Path(path).is_file():  # at once, without a copy
                 limits.check_bytes(Path(path).stat().st_size, "a file")
             data = file.read() if Path(path).is_file() else limits.gather(file, "a file")
+    elif hasattr(path, "read"):
+        data = limits.gather(path, "a file")
     else:
         raise DataError(f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}.')
     limits = replace(limits, size=len(data))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from os import PathLike
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,24 +27,9 @@ from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitErro
 _WILD = "*?["
 
 
-class Lazy(Protocol):
-    """A Dask array or frame, or a task that gives a part of one."""
-
-    numblocks: tuple[int, ...]
-
-    def compute(self) -> object:
-        """Return its rows."""
-
-    def rechunk(self, chunks: dict[int, int]) -> Lazy:
-        """Return it in other blocks."""
-
-    def to_delayed(self) -> Iterable[Lazy]:
-        """Return its blocks as tasks."""
-
-
 Files = str | PathLike[str] | Sequence[str | PathLike[str]]
-BlockWeights = ArrayLike | Iterable[ArrayLike] | Lazy
-"""Row weights, a block per part."""
+BlockWeights = ArrayLike | Iterable[ArrayLike]
+"""Row weights, a block per part, or of Dask."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +101,8 @@ def is_one_file(X: object) -> bool:
     return isinstance(X, str | PathLike) and not any(sign in os.fspath(X) for sign in _WILD)
 
 
-def _is_lazy(X: object) -> TypeGuard[Lazy]:
+def _is_lazy(X: object) -> bool:
+    """Tell whether something is an array or a frame of Dask, or a task that gives a part of one."""
     return hasattr(X, "__dask_graph__")
 
 
@@ -132,6 +118,9 @@ def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | N
     rows = _list_files(X) if are_files(X) else _split_collection(X)
     if not rows:
         raise ArgumentError("X", "must have at least one part", X)
+    if not (is_file or _is_table(rows[0])):
+        kind = type(X).__name__
+        raise DataError(f"X must be blocks of rows, each of them a table; got {kind}. as_table takes one table.")
     if sample_weight is not None and options.weights is not None:
         raise DataError("sample_weight and a column of weights cannot both be given.")
     wrong = list(options.for_files)
@@ -148,6 +137,11 @@ def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | N
     ]
 
 
+def _is_table(block: object) -> bool:
+    """Tell whether a block may be a table: not the row of an array, or the name of a column of a frame."""
+    return _is_lazy(block) or not (block is None or np.isscalar(block) or len(getattr(block, "shape", (0, 0))) != 2)
+
+
 def _list_files(X: Files) -> list[str]:
     """Return the files that a name, a pattern or a list of them stands for; those of a pattern in order of name."""
     files: list[str] = []
@@ -160,7 +154,7 @@ def _list_files(X: Files) -> list[str]:
     return files
 
 
-def _split_collection(X: object) -> list[object]:
+def _split_collection(X: Any) -> list[Any]:  # Any: a sequence, or a collection of Dask
     """Return the blocks of rows of a sequence, or those of a Dask array or frame as tasks."""
     if not _is_lazy(X):
         return list(X) if isinstance(X, Iterable) else [X]

@@ -21,7 +21,7 @@ from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.finding import find_coding
 from isinglass.data.meaning.values import Value
-from isinglass.data.options import Binarize, Encode, FileOptions, MissingValues, ReadOptions, for_another_file, takes
+from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
 from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
 from isinglass.data.source import Source, join_values
@@ -295,16 +295,10 @@ def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PartOptions(FileOptions):
+class PartOptions(TwoValueOptions, FileOptions):
     """All options of `read_parts`."""
 
     sample_weight: BlockWeights | None = None
-    weight_kind: str | None = None
-    encode: Encode = None
-    binarize: Binarize = None
-    missing: str = "error"
-    na_values: MissingValues = ()
-    names: Sequence[str] | None = None
     client: Client | Literal[False] | None = None
 
 
