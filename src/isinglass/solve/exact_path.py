@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,17 +82,9 @@ def exact_path(
         penalty = problem.penalty(float(alpha))
         state, n_iter = minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
         proof = certify(problem, state, penalty)
-        solutions.append(
-            replace(
-                Solution.from_dense(float(alpha), *problem.decode(state), problem.reduction.variables),
-                objective=problem.objective(state, penalty)[0],
-                kkt_residual=proof.kkt_residual,
-                duality_gap=proof.duality_gap,
-                certified_zeros=proof.n_zeros,
-                n_iter=n_iter,
-                converged=bool(proof.duality_gap <= tol * scale and proof.kkt_residual <= tol),
-            )
-        )
+        solution = Solution.from_dense(float(alpha), *problem.decode(state), problem.reduction.variables)
+        converged = bool(proof["duality_gap"] <= tol * scale and proof["kkt_residual"] <= tol)
+        solutions.append(replace(solution, **proof, n_iter=n_iter, converged=converged))
         if ends_path(callback, solutions[-1]):
             break
     path = Path(tuple(solutions), tol)
@@ -120,17 +113,10 @@ def _largest_ratio(problem: Likelihood) -> float:
     return ratio * (1 + 4 * EPSILON)
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What is proved about one point."""
-
-    duality_gap: float
-    kkt_residual: float
-    n_zeros: int  # pairs that are zero in every optimum
-
-
-def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Certificate:
-    """Return a bound of F − min F that holds in floating point, the KKT residual, and how many zeros are proved.
+def certify(
+    problem: Likelihood, theta: FloatArray, penalty: FloatArray
+) -> dict[str, Any]:  # Any: the fields of a Solution
+    """Return the certificate of a `Solution`, with a bound of F − min F that holds in floating point.
 
         primal  min  Ψ(Θ) − Σ_s θ_ss m̂_s − Σ_{s<t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|
         dual    max  entropy(q)  over distributions q of x with  E_q x_s = m̂_s,  |E_q x_s x_t − m̂_st| ≤ α ω_st
@@ -147,13 +133,14 @@ def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Cert
     kkt_residual = float(np.max(violations(theta, g, penalty), initial=0.0))
     value, size = problem.objective(theta, penalty)
     trivial_gap = value + 16 * EPSILON * size  # at c = 0, where q is the table
+    proof = {"objective": value, "kkt_residual": kkt_residual, "duality_gap": trivial_gap, "certified_zeros": 0}
 
     error = _rounding(n) * (expected + problem.statistics)  # (E1)
     mean_error = np.abs(g[:n]) + error[:n]
     share, flip_cost = _match_means(log_p, mean_error)  # (E2)
     error[n:] += mean_error[s] + mean_error[t]
     if share > _LARGEST_CHANGE:
-        return Certificate(trivial_gap, kkt_residual, 0)
+        return proof
 
     reach = np.abs(g) + error
     c = _scale(reach, penalty)  # (E3)
@@ -167,7 +154,7 @@ def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> Cert
 
     penalized = _is_penalized(penalty)
     is_zero = c * reach[penalized] + np.sqrt(gap / 2) * (1 + 4 * EPSILON) < penalty[penalized]  # (E5)
-    return Certificate(gap, kkt_residual, int(np.count_nonzero(is_zero)))
+    return {**proof, "duality_gap": gap, "certified_zeros": int(np.count_nonzero(is_zero))}
 
 
 def _rounding(n: int) -> float:

@@ -29,7 +29,7 @@ from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.columns import warn_constant
 from isinglass.solve.device import find_device, rows_on
 from isinglass.solve.limits import refuse_categories, refuse_pairs, split_sparse
-from isinglass.solve.reduction import Reduction, as_solution, refuse_free
+from isinglass.solve.reduction import Reduction, refuse_free
 from isinglass.solve.seam import PartedRows
 from isinglass.variables import Variables
 
@@ -40,7 +40,7 @@ logger = logging.getLogger("isinglass")
 
 ALL_PAIRS_UP_TO = 30  # columns up to which screening costs more than it saves (measured)
 STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are kept on longer tables
-CELLS_AT_ONCE = 500_000  # cells times alphas of one call without screening: a callback does not wait long
+CELLS_AT_ONCE = 50_000  # cells times alphas of one call without screening: a callback does not wait long
 NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it, loosely solved ones too
 MAX_STEPS = 100  # of Newton's method per alpha
 ROUNDED = 1e-10  # KKT residual below which further steps move within rounding
@@ -173,16 +173,9 @@ def _starts(
     for network in (each.network for each in starts if each is not None):
         if network.n_features != variables.n_features:
             raise ArgumentError("start", f"must have one node per column ({variables.n_features})", network.n_features)
-        if network.variables is not variables and _parameters(network.variables) != _parameters(variables):
+        if any((getattr(network.variables, of) != getattr(variables, of)).any() for of in ("sizes", "has_scores")):
             raise ArgumentError("start", "must have the kinds and numbers of categories of the table", network)
     return starts
-
-
-def _parameters(variables: Variables) -> list[tuple[int, bool]]:
-    """Return what a block of a pair depends on: how many categories variables have, and whether these have scores."""
-    return [
-        (len(values), points is None) for values, points in zip(variables.categories, variables.scores, strict=True)
-    ]
 
 
 def _follow(
@@ -191,9 +184,7 @@ def _follow(
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
-    at_once = 1 if strictness else int(CELLS_AT_ONCE / (case.cost + 1)) + 1
-    if any(starts):
-        at_once = 1
+    at_once = 1 if strictness or any(starts) else int(CELLS_AT_ONCE / (case.cost + 1)) + 1
     for k in range(0, len(alphas), at_once):
         following = alphas[min(k + at_once, len(alphas) - 1)]
         with within_memory():
@@ -286,12 +277,9 @@ class JointProblem:
 
     @property
     def cost(self) -> float:
-        """Approximate cost of one alpha, in cells of two values."""
-        n_rows, variables = self.problem.n_distinct, self.reduction.variables
-        if variables.is_binary:
-            return float(n_rows) * self.problem.n_features
-        widths = dimensions_of(self.reduction.counts, variables).astype(float)
-        return 10.0 * n_rows * float(widths @ widths)
+        """Approximate cost of one alpha: rows times pairs of coordinates of a column."""
+        widths = dimensions_of(self.reduction.counts, self.reduction.variables).astype(float)
+        return self.problem.n_distinct * float(widths @ widths)
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
@@ -311,7 +299,7 @@ class JointProblem:
             if matrix is not None:
                 refuse_vanishing(float(grid[-1]) / self.unit, matrix)
         elif not self.reduction.variables.is_binary:
-            raise refuse_free("alphas")
+            raise refuse_free()
         else:
             pairs = all_pairs(self.problem.n_features)
             allowed = slice(None) if matrix is None else np.isfinite(matrix[pairs[:, 0], pairs[:, 1]])
@@ -319,7 +307,13 @@ class JointProblem:
 
     def solution(self, state: State, alpha: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        return as_solution(self.reduction.network(state), state, alpha)
+        p, certificate = self.reduction.n_features, ("objective", "kkt_residual", "duality_gap", "certified_zeros")
+        return Solution(
+            self.reduction.network(state),
+            alpha,
+            **{name: getattr(state, name) for name in (*certificate, "n_iter", "converged")},
+            n_screened=p * (p - 1) // 2 - state.n_working,
+        )
 
 
 def _compile(reduction: Reduction, penalty: SolverPenalty, n_threads: int) -> Problem:

@@ -17,7 +17,6 @@ from isinglass.errors import ArgumentError, LimitError, SeparationError, setting
 from isinglass.network import Network
 from isinglass.pairs import coordinate_matrix
 from isinglass.penalties import smoothed_field
-from isinglass.results import Solution
 from isinglass.separation import find_separation
 from isinglass.solve.columns import without_negligible
 from isinglass.solve.limits import cut_if_large, refuse_unpenalized
@@ -86,15 +85,13 @@ class Reduction:
 
     def network(self, state: State) -> Network:
         """Return the network of all columns, given the solution for the varying ones."""
-        variables, values = self.variables, state.values
+        variables = self.variables
+        edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
         if variables.is_binary:
-            if len(state.fields) == self.n_features:
-                return Network.trusted(variables, state.fields, state.edges, values)
             fields = self.constant_fields.copy()
             fields[self.columns] = state.fields
-            return Network.trusted(variables, fields, self.columns[state.edges].astype(np.int32), values)
-        edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
-        parameters = self.units.network_blocks(edges, values)
+            return Network.trusted(variables, fields, edges, state.values)
+        parameters = self.units.network_blocks(edges, state.values)
         fields = self.units.network_fields(state.category_fields, coordinate_matrix(variables, edges, parameters))
         return Network.trusted(variables, fields, edges, parameters)
 
@@ -135,26 +132,10 @@ class Reduction:
             raise SeparationError.of_pair(*(self.variables.called(int(self.columns[node])) for node in found))
 
 
-def as_solution(network: Network, state: State, alpha: float) -> Solution:
-    """Return a network with the certificate of the state that it was made of."""
-    p = network.n_features
-    return Solution(
-        network,
-        alpha=alpha,
-        objective=state.objective,
-        kkt_residual=state.kkt_residual,
-        duality_gap=state.duality_gap,
-        certified_zeros=state.certified_zeros,
-        n_iter=state.n_iter,
-        n_screened=p * (p - 1) // 2 - state.n_working,
-        converged=state.converged,
-    )
-
-
-def refuse_free(name: str) -> ArgumentError:
+def refuse_free() -> ArgumentError:
     """Return the error of a path that ends without a penalty."""
     remedy = (
         "Use 1e-6 or more (from about 1e-8 downwards rounding hides the duality gap); penalty weights of 0 leave "
         "single pairs free, and refit estimates the edges of a network without a penalty."
     )
-    return ArgumentError(name, "must be positive where columns have categories", 0.0, remedy)
+    return ArgumentError("alphas", "must be positive where columns have categories", 0.0, remedy)

@@ -259,7 +259,7 @@ class NodewiseProblem:
         if not self.reduction.variables.is_binary:
             lowest = np.nanmin(grids, initial=np.inf)
             if lowest == 0.0:
-                raise refuse_free("alphas")
+                raise refuse_free()
             refuse_vanishing(float(lowest), self.omega)
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
