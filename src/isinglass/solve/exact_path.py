@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.columns import warn_constant
 from isinglass.solve.exact_likelihood import Likelihood, minimize, superset_sums
-from isinglass.solve.path import ends_path, warn_if_not_converged
+from isinglass.solve.path import collect, warn_if_not_converged
 
 _LARGEST_CHANGE = 0.25  # of a probability: up to here P″ is a distribution, and the bounds of what it costs hold
 
@@ -69,27 +69,31 @@ def exact_path(
         raise ArgumentError("tol", "must be between 0 and 1", tol)
     check_count("max_iter", max_iter)
     problem = Likelihood.of(X, sample_weight, penalty_weights)
-    null, alpha_max = problem.independent, _largest_ratio(problem)
+    alpha_max = _largest_ratio(problem)
     grid = alpha_grid(alpha_max, alphas, alpha_min_ratio=alpha_min_ratio)
     warn_constant(problem.reduction.variables, problem.reduction.counts)
     if grid[-1] == 0 < alpha_max:
         raise ArgumentError("alphas", "must be positive for the exact likelihood", 0.0, "Use 1e-9 to have almost none.")
-    scale = max(problem.objective(null, problem.penalty(0.0))[0], 1e-12)
-    solutions, state = [], null
-    for alpha in grid:
-        # From alpha_max on the null model is the optimum; starting there keeps it exactly zero.
-        start = null if alpha >= alpha_max else state
-        penalty = problem.penalty(float(alpha))
-        state, n_iter = minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
-        proof = certify(problem, state, penalty)
-        solution = Solution.from_dense(float(alpha), *problem.decode(state), problem.reduction.variables)
-        converged = bool(proof["duality_gap"] <= tol * scale and proof["kkt_residual"] <= tol)
-        solutions.append(replace(solution, **proof, n_iter=n_iter, converged=converged))
-        if ends_path(callback, solutions[-1]):
-            break
-    path = Path(tuple(solutions), tol)
+    scale = max(problem.objective(problem.independent, problem.penalty(0.0))[0], 1e-12)
+    path = Path(collect(_descend(problem, grid, alpha_max, scale, tol, max_iter), callback), tol)
     warn_if_not_converged(path, scale, max_iter)
     return path
+
+
+def _descend(
+    problem: Likelihood, grid: FloatArray, alpha_max: float, scale: float, tol: float, max_iter: int
+) -> Iterator[Solution]:
+    """Yield the certified solution of every alpha of the grid; gaps are relative to ``scale``."""
+    state = problem.independent
+    for alpha in grid.tolist():
+        # From alpha_max on the null model is the optimum; starting there keeps it exactly zero.
+        start = problem.independent if alpha >= alpha_max else state
+        penalty = problem.penalty(alpha)
+        state, n_iter = minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
+        proof = certify(problem, state, penalty)
+        solution = Solution.from_dense(alpha, *problem.decode(state), problem.reduction.variables)
+        converged = bool(proof["duality_gap"] <= tol * scale and proof["kkt_residual"] <= tol)
+        yield replace(solution, **proof, n_iter=n_iter, converged=converged)
 
 
 def exact_alpha_max(
@@ -113,9 +117,7 @@ def _largest_ratio(problem: Likelihood) -> float:
     return ratio * (1 + 4 * EPSILON)
 
 
-def certify(
-    problem: Likelihood, theta: FloatArray, penalty: FloatArray
-) -> dict[str, Any]:  # Any: the fields of a Solution
+def certify(problem: Likelihood, theta: FloatArray, penalty: FloatArray) -> dict[str, Any]:  # Any: of a field
     """Return the certificate of a `Solution`, with a bound of F − min F that holds in floating point.
 
         primal  min  Ψ(Θ) − Σ_s θ_ss m̂_s − Σ_{s<t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|

@@ -50,24 +50,24 @@ def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
 def refuse_categories(n_rows: int, sizes: NDArray[np.intp]) -> None:
     """Refuse a table whose moments alone, of all pairs of categories, would not fit into memory."""
     numbers = int(sizes.sum())
-    needed = (_PER_PAIR_OF_CATEGORIES * numbers + _PER_CELL * n_rows) * numbers
-    if needed > (free := memory_for(needed)):
-        raise LimitError(
-            f"A joint fit of {len(sizes)} columns with {numbers} categories in all needs about {needed / 1e9:.3g} GB "
-            f"before the first edge, and {free / 1e9:.3g} GB are free. Fit node by node (nodewise_path), which takes "
-            "one column at a time, merge rare categories, or leave columns out."
-        )
+    _refuse_above(
+        (_PER_PAIR_OF_CATEGORIES * numbers + _PER_CELL * n_rows) * numbers,
+        f"A joint fit of {len(sizes)} columns with {numbers} categories in all needs",
+        "Fit node by node (nodewise_path), which takes one column at a time, merge rare categories, or leave columns "
+        "out.",
+    )
 
 
 def refuse_pairs(p: int) -> None:
     """Refuse a table in parts whose pairs do not fit: their gradients are here, once as they come and once added up."""
-    needed = 2 * path_bytes(1, p, 0)
+    what = f"The gradients of {p * (p - 1) // 2} pairs need"
+    _refuse_above(2 * path_bytes(1, p, 0), what, "Use fewer columns, or a computer with more memory.")
+
+
+def _refuse_above(needed: int, what: str, remedy: str) -> None:
     free = memory_for(needed)
     if needed > free:
-        raise LimitError(
-            f"The gradients of {p * (p - 1) // 2} pairs need about {needed / 1e9:.3g} GB of memory, "
-            f"and {free / 1e9:.3g} GB are free. Use fewer columns, or a computer with more memory."
-        )
+        raise LimitError(f"{what} about {needed / 1e9:.3g} GB of memory, and {free / 1e9:.3g} GB are free. {remedy}")
 
 
 def refuse_unpenalized(table: AnyTable) -> None:

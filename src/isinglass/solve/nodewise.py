@@ -6,7 +6,6 @@ is the penalty of one regression: half of the joint alpha for the same strength.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,10 +19,8 @@ from isinglass.errors import ArgumentError
 from isinglass.results import Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.columns import warn_constant
-from isinglass.solve.path import ends_path, warn_if_not_converged
+from isinglass.solve.path import collect, warn_if_not_converged
 from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, NodewiseProblem
-
-logger = logging.getLogger("isinglass")
 
 
 def nodewise_path(
@@ -93,15 +90,12 @@ def nodewise_path(
     table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
     case = how.compile(table)
     warn_constant(table.variables, case.reduction.counts)
-    top = float(case.alpha_max().max(initial=0.0))
+    top = float(np.nanmax(case.alpha_max(), initial=0.0))
     at_zero = 0.0 if table.variables.is_binary else float(case.alphas_at_zero.max())  # no category without penalty
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
     fits = case.solve(np.tile(grid, (case.n_features, 1)), tol, max_iter, stops_early=False)
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
-    for solution in path:
-        logger.info("%r", solution)
-        if ends_path(callback, solution):
-            break
+    collect(path, callback)
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 
@@ -109,7 +103,7 @@ def nodewise_path(
 def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
     case = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None)
-    return float(case.alpha_max().max(initial=0.0))
+    return float(np.nanmax(case.alpha_max(), initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -138,7 +132,7 @@ class Regressions:
         """
         case = self.compile(table.counted(quiet=True))
         given = np.asarray(alphas, dtype=np.float64)
-        if given.shape != (case.n_features,) or not (given[case.varying[case.nodes]] > 0).all():
+        if given.shape != (case.n_features,) or not (given[case.solved] > 0).all():
             raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
         return self._merge(case.solve(given[:, None], self.tol, self.max_iter, stops_early=False))
 
@@ -151,10 +145,9 @@ class Regressions:
         """
         case = self.compile(table.counted())
         if alpha_min_ratio is None:
-            alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4
+            alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.reduction.columns) - 1 else 1e-4
         shape = alpha_grid(1.0, count, alpha_min_ratio=alpha_min_ratio)
-        top = np.full(case.n_features, np.nan)
-        top[case.varying] = case.alpha_max()
+        top = case.alpha_max()
         grids = np.where(top == 0.0, case.alphas_at_zero, top)[:, None] * shape
         fits = case.solve(grids, self.tol, self.max_iter, stops_early=True)
         return self._merge(fits.take(fits.choose_ebic(gamma)))

@@ -6,7 +6,7 @@ Screening, solver and certificate are explained in docs/algorithm.md; they are i
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -126,13 +126,8 @@ def ising_path(
     top = case.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=case.alpha_at_zero)
     case.check(grid)
-    solutions = []
-    for solution in _follow(case, grid, tol, max_iter, _starts(start, grid, table.variables)):
-        logger.info("%r", solution)
-        solutions.append(solution)
-        if ends_path(callback, solution):
-            break
-    path = Path(tuple(solutions), tol=tol)
+    solutions = _follow(case, grid, tol, max_iter, _starts(start, grid, table.variables))
+    path = Path(collect(solutions, callback), tol=tol)
     warn_if_not_converged(path, case.problem.null_objective, max_iter)
     return path
 
@@ -154,7 +149,7 @@ def solve_near(
     """
     case = JointProblem.of(table, penalty_weights, n_threads)
     case.fit_null(tol, MAX_STEPS)
-    point, scaled = case.reduction.point(start.network), alpha / case.unit
+    point, scaled = case.reduction.point(start.network), alpha / case.penalty.unit
     with within_memory():
         case.problem.place(scaled, *point)
         state = case.problem.solve(point[0], [scaled], tol, np.inf, MAX_STEPS)[0]
@@ -190,9 +185,9 @@ def _follow(
         with within_memory():
             if (start := starts[k]) is not None:
                 reached = max(start.alpha, alphas[k])  # from there the solver stops on the way, as on a path
-                problem.place(reached / case.unit, *case.reduction.point(start.network))
-            scaled = [alpha / case.unit for alpha in alphas[k : k + at_once]]
-            states = problem.follow(scaled, following / case.unit, tol, max_iter, strictness)
+                problem.place(reached / case.penalty.unit, *case.reduction.point(start.network))
+            scaled = [alpha / case.penalty.unit for alpha in alphas[k : k + at_once]]
+            states = problem.follow(scaled, following / case.penalty.unit, tol, max_iter, strictness)
         for alpha, state in zip(alphas[k : k + at_once], states, strict=True):
             yield case.solution(state, alpha)
 
@@ -266,14 +261,9 @@ class JointProblem:
             return cls(Problem(rows, penalty.matrix, penalty.is_standardized, threads), reduction, penalty)
 
     @property
-    def unit(self) -> float:
-        """What alpha is divided by in the solver."""
-        return self.penalty.unit
-
-    @property
     def alpha_at_zero(self) -> float:
         """The alpha of a path where no alpha gives an edge: with categories the penalty of one row, which is not 0."""
-        return 0.0 if self.reduction.variables.is_binary else self.unit * self.reduction.alpha_of_one_row
+        return 0.0 if self.reduction.variables.is_binary else self.penalty.unit * self.reduction.alpha_of_one_row
 
     @property
     def cost(self) -> float:
@@ -290,14 +280,14 @@ class JointProblem:
         if state is not None and is_binary and state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
             self.reduction.refuse_separation(self.problem.free_pairs())
         with within_memory():
-            return self.problem.alpha_max() * self.unit
+            return self.problem.alpha_max() * self.penalty.unit
 
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas whose optimum is at infinity, and penalties that underflow."""
         matrix = self.penalty.matrix
         if grid[-1] > 0.0:
             if matrix is not None:
-                refuse_vanishing(float(grid[-1]) / self.unit, matrix)
+                refuse_vanishing(float(grid[-1]) / self.penalty.unit, matrix)
         elif not self.reduction.variables.is_binary:
             raise refuse_free()
         else:
@@ -336,10 +326,16 @@ def _compile(reduction: Reduction, penalty: SolverPenalty, n_threads: int) -> Pr
     return Problem(cells, weight, *given, memory_for(needed), steps, penalty.ranges, reduction.modelled)
 
 
-def ends_path(callback: Callable[[Solution], object] | None, solution: Solution) -> bool:
-    """Call a function with a solution, if there is one; tell whether it returns False, Python's or NumPy's."""
-    answer = None if callback is None else callback(solution)
-    return isinstance(answer, bool | np.bool_) and not answer
+def collect(solutions: Iterable[Solution], callback: Callable[[Solution], object] | None) -> tuple[Solution, ...]:
+    """Return solutions up to the first at which a function, if there is one, returns False, Python's or NumPy's."""
+    found = []
+    for solution in solutions:
+        logger.info("%r", solution)
+        found.append(solution)
+        answer = None if callback is None else callback(solution)
+        if isinstance(answer, bool | np.bool_) and not answer:
+            break
+    return tuple(found)
 
 
 def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:

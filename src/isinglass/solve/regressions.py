@@ -234,28 +234,25 @@ class NodewiseProblem:
         return self.reduction.n_features
 
     @property
-    def varying(self) -> NDArray[np.intp]:
-        """Where the columns that vary are in the table."""
-        return self.reduction.columns
-
-    @property
-    def nodes(self) -> NDArray[np.intp]:
-        """Which of the columns that vary have a regression: those that are no covariates."""
-        return np.flatnonzero(self.reduction.variables.is_modeled[self.varying])
+    def solved(self) -> NDArray[np.intp]:
+        """Where the columns with a regression are in the table: they vary and are no covariates."""
+        return self.reduction.columns[self.reduction.variables.is_modeled[self.reduction.columns]]
 
     @property
     def alphas_at_zero(self) -> FloatArray:
         """Return the alpha of one row, for nodes whose alpha_max is 0."""
         return self.units * self.reduction.alpha_of_one_row
 
-    def alpha_max(self, tol: float = 1e-7, max_iter: int = 100) -> FloatArray:
-        """Return each varying node's smallest alpha without penalized coefficients; 0 for a covariate."""
-        return np.asarray(self.problem.alpha_max(self.omega, tol, max_iter) * self.units[self.varying])
+    def alpha_max(self) -> FloatArray:
+        """Return every column's smallest alpha without penalized coefficients; 0 for a covariate, NaN if constant."""
+        found = np.full(self.n_features, np.nan)
+        found[self.reduction.columns] = self.problem.alpha_max(self.omega, 1e-7, 100)
+        return found * self.units
 
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
         """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
-        solved = self.varying[self.nodes]
-        nodes, grids = self.nodes.astype(np.int32), alphas[solved] / self.units[solved, None]
+        nodes = np.searchsorted(self.reduction.columns, self.solved).astype(np.int32)
+        grids = alphas[self.solved] / self.units[self.solved, None]
         if not self.reduction.variables.is_binary:
             lowest = np.nanmin(grids, initial=np.inf)
             if lowest == 0.0:
@@ -266,9 +263,9 @@ class NodewiseProblem:
         known = {name: self._spread(getattr(paths, name), value) for name, value in _FOUND.items()}
         variables = self.reduction.variables
         node, alpha = np.divmod(np.repeat(np.arange(paths.counts.size), paths.counts.ravel()), alphas.shape[1])
-        column = self.varying[paths.columns].astype(np.int32)
+        column = self.reduction.columns[paths.columns].astype(np.int32)
         estimates = Estimates(
-            variables=variables, alpha=alpha, node=solved[node], column=column, parameters=paths.values
+            variables=variables, alpha=alpha, node=self.solved[node], column=column, parameters=paths.values
         )
         if variables.is_binary:
             self._refuse_separation(paths)
@@ -291,7 +288,7 @@ class NodewiseProblem:
     def _spread(self, matrix: NDArray[Number], missing: float) -> NDArray[Number]:
         """Return a matrix of the varying columns with one row per alpha and one column per column of the table."""
         whole: NDArray[Number] = np.full((matrix.shape[1], self.n_features), missing, dtype=matrix.dtype)
-        whole[:, self.varying[self.nodes]] = matrix.T
+        whole[:, self.solved] = matrix.T
         return whole
 
     def _refuse_separation(self, paths: NodePaths) -> None:
@@ -305,7 +302,7 @@ class NodewiseProblem:
             direction = separating_direction((2.0 * patterns[:, [node]] - 1.0) * design)
             if direction is not None:
                 direction[node] = 0.0
-                pair = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
+                pair = self.reduction.columns[[node, int(np.abs(direction).argmax())]].tolist()
                 s, t = map(self.reduction.variables.called, pair)
                 raise SeparationError(
                     f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
@@ -319,7 +316,7 @@ class NodewiseProblem:
         owner = variables.column[units.solved]  # of the fields of the solver
         solved = np.where(variables.is_modeled[owner], np.full((len(is_solved), 1), np.nan), 0.0)
         first = 0
-        for s in self.varying[self.nodes].tolist():
+        for s in self.solved.tolist():
             places = np.ix_(is_solved[:, s], owner == s)
             last = first + solved[places].size
             solved[places] = paths.category_fields[first:last].reshape(solved[places].shape)
