@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
@@ -76,10 +76,10 @@ class Limits:
                 f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if you trust the file."
             )
 
-    def gather(self, stream: IO[bytes] | IO[str], what: str) -> bytes:
-        """Read a stream and count its bytes, to stop in time."""
+    def gather(self, read: Callable[[int], bytes | str], what: str) -> bytes:
+        """Read a stream by its method and count its bytes, to stop in time."""
         whole = io.BytesIO()
-        while piece := stream.read(_CHUNK):
+        while piece := read(_CHUNK):
             self.check_bytes(whole.tell() + len(piece), what)
             whole.write(piece.encode() if isinstance(piece, str) else piece)
         self.check_bytes(whole.tell(), what)
@@ -95,17 +95,17 @@ class Document:
     limits: Limits  # those for a file of its size
 
 
-def open_document(path: Any, limits: Limits) -> Document:  # Any: it may be no file at all
+def open_document(path: object, limits: Limits) -> Document:
     """Read a path, "-" for the standard input, or an open file; compression is detected from the first bytes."""
     if path == "-":
-        data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin), "a file")
+        data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin).read, "a file")
     elif isinstance(path, str | PathLike):
         with Path(path).open("rb") as file:
             if Path(path).is_file():  # at once, without a copy
                 limits.check_bytes(Path(path).stat().st_size, "a file")
-            data = file.read() if Path(path).is_file() else limits.gather(file, "a file")
+            data = file.read() if Path(path).is_file() else limits.gather(file.read, "a file")
     elif hasattr(path, "read"):
-        data = limits.gather(path, "a file")
+        data = limits.gather(path.read, "a file")
     else:
         raise DataError(f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}.')
     limits = replace(limits, size=len(data))
@@ -128,6 +128,6 @@ def _unpack(data: bytes, limits: Limits) -> bytes:
     if kind is None:
         return data
     try:
-        return limits.gather(_COMPRESSED[kind][1](io.BytesIO(data)), "a decompressed file")
+        return limits.gather(_COMPRESSED[kind][1](io.BytesIO(data)).read, "a decompressed file")
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"the {kind} file is incomplete or damaged and cannot be unpacked: {error}.") from None

@@ -128,7 +128,7 @@ def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | N
         raise DataError(f"{wrong[0]} applies only to parts that are files; these are arrays or frames.")
     weights: list[Any] = [None] * len(rows)
     if sample_weight is not None:
-        weights = [part.compute() if _is_lazy(part) else part for part in _split_collection(sample_weight)]
+        weights = [part.compute() if hasattr(part, "compute") else part for part in _split_collection(sample_weight)]
         if len(weights) != len(rows):
             raise DataError(f"sample_weight must have a block for each of the {len(rows)} parts; got {len(weights)}.")
     return [
@@ -154,14 +154,14 @@ def _list_files(X: Files) -> list[str]:
     return files
 
 
-def _split_collection(X: Any) -> list[Any]:  # Any: a sequence, or a collection of Dask
+def _split_collection(X: object) -> list[object]:
     """Return the blocks of rows of a sequence, or those of a Dask array or frame as tasks."""
-    if not _is_lazy(X):
+    if not hasattr(X, "to_delayed"):
         return list(X) if isinstance(X, Iterable) else [X]
-    if getattr(X, "ndim", 2) == 2 and hasattr(X, "numblocks") and X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    delayed = X.to_delayed()
-    return list(np.ravel(delayed)) if isinstance(delayed, np.ndarray) else list(delayed)
+    blocks: Sequence[int] = getattr(X, "numblocks", ())
+    is_split = len(blocks) == 2 and blocks[1] > 1  # between columns
+    delayed = (X.rechunk({1: -1}) if is_split and hasattr(X, "rechunk") else X).to_delayed()
+    return list(delayed.ravel()) if isinstance(delayed, np.ndarray) else list(delayed)
 
 
 def _check_names(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> None:
