@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from isinglass.estimators.base import IsingEstimator
 from isinglass.penalties import Penalty
-from isinglass.select.selector import Choice, Fixed, PerNode, Selector
+from isinglass.select.selector import Choice, Fixed, PerNode
 from isinglass.solve.regressions import NodewisePath
 
 
@@ -21,7 +21,7 @@ class _Nodewise(IsingEstimator):
     penalty_weights: Literal["standardized"] | None = None
     n_threads: int | None = None
 
-    _estimator, _of_method = "nodewise", ("rule",)
+    _estimator = "nodewise"
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice.path, NodewisePath)
@@ -67,9 +67,7 @@ class NodewiseIsing(_Nodewise):
 
     alpha: float = field(default=0.025, kw_only=False)
 
-    @property
-    def _selector(self) -> Selector:
-        return Fixed(self.alpha)
+    _selector_class = Fixed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -116,9 +114,7 @@ class NodewiseIsingEBIC(_Nodewise):
     gamma: float = 0.25
     penalty_weights: Literal["standardized"] | None = "standardized"
 
-    @property
-    def _selector(self) -> Selector:
-        return PerNode(self.alphas, self.gamma)
+    _selector_class = PerNode
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -160,8 +156,4 @@ class ExactIsing(IsingEstimator):
     penalty_weights: Penalty = None
     max_iter: int = 200
 
-    _estimator = "exact"
-
-    @property
-    def _selector(self) -> Selector:
-        return Fixed(self.alpha)
+    _estimator, _selector_class = "exact", Fixed

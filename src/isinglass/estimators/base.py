@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
@@ -57,10 +57,6 @@ else:
 
     class _ScikitLearn(TransformerMixin, BaseEstimator):
         """scikit-learn's base classes."""
-
-
-READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "reverse", "weight_kind", "covariates")
-"""Parameters that say what a table means, as `isinglass.as_table` calls them."""
 
 
 class Fitted:
@@ -149,7 +145,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     covariates: Sequence[str | int] | None = None
 
     _estimator: ClassVar[str] = "joint"  # how pairs are estimated
-    _of_method: ClassVar[tuple[str, ...]] = ()  # parameters that are settings of the method, beside those of all
+    _selector_class: ClassVar[type[Selector]]  # what chooses the penalty
 
     def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
@@ -175,8 +171,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
                 self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             validate_data(self, X, skip_check_array=True)
-        run = Run(**{name: getattr(self, name, None) for name in ("n_jobs", "n_threads", "device")})
-        self.fit_ = self._prepare(table, X, y).fit(table, run=run)
+        self.fit_ = self._prepare(table, X, y).fit(table, run=Run(**self._parameters_of(Run)))
         self._hold(self.fit_)
         if self.fit_.choice is not None:
             self._hold_choice(self.fit_.choice)
@@ -200,13 +195,18 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     @property
     def method(self) -> Method:
         """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        settings = {name: getattr(self, name) for name in ("tol", "max_iter", "penalty_weights", *self._of_method)}
-        return Method(self._estimator, self._selector, **settings)
+        selector = self._selector()
+        of_selector = self._parameters_of(type(selector))  # whose rule is not that of regressions
+        settings = {name: value for name, value in self._parameters_of(Method).items() if name not in of_selector}
+        return Method(self._estimator, selector, **settings)
 
-    @property
     def _selector(self) -> Selector:
-        """What chooses the penalty."""
-        raise NotImplementedError
+        return self._selector_class(**self._parameters_of(self._selector_class))
+
+    def _parameters_of(self, record: type) -> Options:
+        """Return the parameters that are fields of a record of settings, under the same names."""
+        names = {field.name for field in fields(record)}
+        return {name: value for name, value in vars(self).items() if name in names}
 
     def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method for one table."""
@@ -214,7 +214,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
     def as_table(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table as `fit` reads it."""
-        stated = {name: getattr(self, name) for name in READING if getattr(self, name) is not None}
+        stated = {name: value for name, value in self._parameters_of(ReadOptions).items() if value is not None}
         return open_table(X, ReadOptions(**stated), sample_weight)
 
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:

@@ -17,7 +17,7 @@ from isinglass.select.cross_validation import CrossValidation, CrossValidationCh
 from isinglass.select.ebic import EBIC
 from isinglass.select.folds import count_units
 from isinglass.select.method import Method
-from isinglass.select.selector import Choice, Fixed, Selector
+from isinglass.select.selector import Choice, Fixed
 from isinglass.select.settings import Alphas
 from isinglass.select.stars import StARS
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
@@ -86,11 +86,7 @@ class IsingNetwork(ResamplingEstimator):
     n_folds: int = 5
     fdr: float | None = None
 
-    _of_method = ("fdr",)
-
-    @property
-    def _selector(self) -> Selector:
-        return TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
+    _selector_class = TwoStage
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, TwoStageChoice)
@@ -132,9 +128,7 @@ class IsingLasso(JointEstimator):
 
     alpha: float = field(default=0.05, kw_only=False)
 
-    @property
-    def _selector(self) -> Selector:
-        return Fixed(self.alpha)
+    _selector_class = Fixed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -174,9 +168,7 @@ class IsingLassoEBIC(JointEstimator):
     alphas: Alphas = field(default=30, kw_only=False)
     gamma: float = 0.25
 
-    @property
-    def _selector(self) -> Selector:
-        return EBIC(self.alphas, self.gamma)
+    _selector_class = EBIC
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -228,9 +220,7 @@ class IsingLassoStARS(ResamplingEstimator):
     subsample_size: int | None = None
     threshold: float = 0.05
 
-    @property
-    def _selector(self) -> Selector:
-        return StARS(self.alphas, self.threshold, self.n_subsamples, self.subsample_size, self.random_state)
+    _selector_class = StARS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -283,40 +273,36 @@ class IsingLassoCV(ResamplingEstimator):
     n_repeats: int = 1
     rule: str = "best"
 
-    @property
-    def _selector(self) -> Selector:
-        known: dict[str, Any] = {name: getattr(self, name) for name in ("n_repeats", "rule", "random_state")}
-        folds = DEFAULT_FOLDS if self.cv is None else self.cv
-        if is_whole(folds):
-            known["n_folds"] = int(folds)
-        elif isinstance(folds, str) or not (hasattr(folds, "split") or hasattr(folds, "__iter__")):
+    def _selector(self) -> CrossValidation:
+        folds: Any = DEFAULT_FOLDS if self.cv is None else self.cv  # Any: of the user
+        if isinstance(folds, str) or not (is_whole(folds) or hasattr(folds, "split") or hasattr(folds, "__iter__")):
             raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", folds)
-        else:
-            known["splits"] = folds
-        return CrossValidation(self.alphas, **known)
+        given = {"n_folds": int(folds)} if is_whole(folds) else {"splits": folds}
+        return CrossValidation(**self._parameters_of(CrossValidation), **given)
 
     def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
-        """Return the method with the folds of this table."""
-        n_rows = count_units(table.whole().counted(quiet=True))
+        """Return the method with the folds of this table, whose rows a splitter may tell apart by ``y``."""
         folds = DEFAULT_FOLDS if self.cv is None else self.cv
-        if is_whole(folds) and not 2 <= folds <= n_rows:
-            must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
-            raise ArgumentError("cv", must, folds)
+        if is_whole(folds):
+            n_rows = count_units(table.whole().counted(quiet=True))
+            if not 2 <= folds <= n_rows:
+                must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
+                raise ArgumentError("cv", must, folds)
+            return self.method
         method = self.method
         splits = method.selector.splits  # type: ignore[attr-defined]
-        if splits is None:
-            return method
         dropped = table.rows is not None and not is_read(X)  # in this fit: row numbers have changed
         if dropped and not hasattr(splits, "split"):
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."
             )
-        labels = y if y is None or not dropped else np.asarray(y)[table.rows]
-        pairs = list(splits.split(np.asarray(table), labels) if hasattr(splits, "split") else splits)
-        if not pairs:
+        if hasattr(splits, "split"):
+            labels = y if y is None or not dropped else np.asarray(y)[table.rows]
+            splits = list(splits.split(np.asarray(table), labels))
+        if not splits:
             raise DataError("cv must have pairs of row numbers; got none. An iterator serves one fit: pass a list.")
-        return method.replace(selector=method.selector.replace(splits=pairs))
+        return method.replace(selector=method.selector.replace(splits=splits))
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, CrossValidationChoice)
