@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import conditionals
-from isinglass.arrays import Arrays, Bytes, FloatArray, Frozen, Mask, read_only
+from isinglass.arrays import Bytes, FloatArray, Frozen, Mask, read_only
 from isinglass.couplings import check_vector, labels_of, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
 from isinglass.data.parts.blocks import is_in_parts
@@ -289,15 +289,16 @@ class Network(Frozen):
         >>> network, network.covariate_edges()["variable"].tolist()
         (Network(2 nodes, 1 edge: rain–umbrella +2), ['rain'])
         """
-        order = strongest_first(self.covariate_values)
-        index, values = self.covariate_pairs[order], self.covariate_values[order]
-        names, is_covariate = np.array(self.names, dtype=object), ~self.variables.is_modeled[index[:, :1]]
-        covariate, variable = names[np.where(is_covariate, index, index[:, ::-1])].T
-        return Columns(covariate=covariate, variable=variable, **self._describe_couplings(index, values))
+        given, index = ~self.variables.is_modeled, self.covariate_pairs
+        pairs = np.where(given[index[:, :1]], index, index[:, ::-1])
+        return self._coupling_table("covariate", "variable", pairs, self.covariate_values)
 
-    def _describe_couplings(self, pairs: NDArray[np.int32], values: FloatArray) -> Arrays:
-        """Return the columns that edges and couplings with covariates share."""
-        return {"coupling": values, "sign": self._signs(pairs, values), "weight": np.abs(values)}
+    def _coupling_table(self, first: str, second: str, pairs: NDArray[np.int32], values: FloatArray) -> Columns:
+        """Return couplings as columns, the largest absolute value first; two of them have the names of the pairs."""
+        order = strongest_first(values)
+        pairs, values = pairs[order], values[order]
+        nodes = dict(zip((first, second), np.array(self.names, dtype=object)[pairs].T, strict=True))
+        return Columns(**nodes, coupling=values, sign=self._signs(pairs, values), weight=np.abs(values))
 
     def _signs(self, pairs: NDArray[np.int32], values: FloatArray) -> NDArray[np.int64]:
         return np.sign(values).astype(np.int64) * self.variables.has_sign(pairs)
@@ -409,9 +410,7 @@ class Network(Frozen):
         ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
         ``weight`` (|θ_st|).
         """
-        pairs, values = self.edge_index[self.by_strength], self.edge_values[self.by_strength]
-        source, target = np.array(self.names, dtype=object)[pairs].T
-        return Columns(source=source, target=target, **self._describe_couplings(pairs, values))
+        return self._coupling_table("source", "target", self.edge_index, self.edge_values)
 
     def conditional_probabilities(self, X: TableLike) -> FloatArray:
         """Return P(x_s = 1 | the rest) for every cell, shape (n_samples, n_features); for columns of two values."""

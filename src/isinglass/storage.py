@@ -2,8 +2,9 @@
 
 The member ``header`` is JSON: what the file is, and its *parts*, each an object with one key, which says what the part
 is: ``{"tuple": […]}``, ``{"Solution": {…}}``. Inside a part, a number, a text or null stands for itself, and ``[k]`` is
-part k, which comes before. Equal parts are stored once, such as the variables of all networks of a path. The numbers
-of arrays are in other members, those of one type end to end in a member that is called by it, such as ``f8``.
+part k, which comes before; NaN and infinity are written as Python reads them. Equal parts are stored once, such as the
+variables of all networks of a path. The numbers of arrays are in other members, those of one type end to end in a
+member that is called by it, such as ``f8``.
 
 Fields of dataclasses are written by their names and passed to the constructor when they are read. What a record holds
 is said by its annotations, which are checked here, and what fits together by its constructor.
@@ -49,7 +50,6 @@ BYTES_PER_ENTRY, BYTES_PER_ARRAY, BYTES_PER_RECORD = 1 << 3, 1 << 8, 1 << 11
 """What parts count for when a file is read, wherever they are named: their memory, and the time to check them."""
 ALWAYS_UNPACKED_BYTES, EXPANSION = 1 << 28, 25
 KINDS_OF_ARRAYS = "biufcSUMm"
-_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 DROPPABLE: Mapping[str, bool] = types.MappingProxyType({"droppable": True})
 """Metadata of a dataclass field that is left out of the file where its value cannot be stored; it needs a default."""
 NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
@@ -141,7 +141,7 @@ def write_record(
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return json.dumps(value, separators=(",", ":"))
 
 
 class _Parts:
@@ -172,7 +172,7 @@ class _Parts:
             value = value.item()
         if isinstance(value, PathLike):
             value = fspath(value)
-        if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        if value is None or isinstance(value, bool | int | float | str):
             return value
         if id(value) not in self._known:
             tree, array = self._tree(value, where)
@@ -187,8 +187,6 @@ class _Parts:
                 raise NotStorableError(f"{where} holds an array of type {value.dtype}")
             array = np.asarray(value, dtype=value.dtype.newbyteorder("<"), order="C")
             return {"array": [array.dtype.str.lstrip("<|"), *array.shape]}, array
-        if isinstance(value, float):
-            return {"float": str(value)}, None
         if isinstance(value, list | tuple):
             return {type(value).__name__: [self.add(item, where) for item in value]}, None
         if isinstance(value, Mapping):  # of settings, those that cannot be stored are left out
@@ -232,11 +230,7 @@ def read_record(
     """
     try:
         members = read_arrays(stream, max_bytes)
-        header = json.loads(_text(members.pop(HEADER, None)), parse_constant=_refuse_constant)
-        if header["kind"] != kind:
-            raise DamagedError(f"it is not a file of this kind, but {str(header['kind'])[:80]!r}")
-        if header["version"] != version:
-            raise DamagedError(_other_version(header["version"], version))
+        header = _read_header(members.pop(HEADER, None), kind, version)
         reading = _Reading(members, _record_classes(classes), max_bytes)
         for part in header["parts"]:
             reading.add(part)
@@ -248,22 +242,20 @@ def read_record(
         raise DamagedError(str(error) or type(error).__name__) from error
 
 
-def _text(header: AnyArray | None) -> bytes:
-    if header is None or header.dtype != np.uint8:
+def _read_header(text: AnyArray | None, kind: str, version: int) -> JsonObject:
+    if text is None or text.dtype != np.uint8:
         raise DamagedError("it has no header that can be read, or was written by an older version of isinglass")
-    if header.size > MAX_HEADER_BYTES:
-        raise OversizedError(f"its header has {header.size} bytes")
-    return header.tobytes()
-
-
-def _refuse_constant(word: str) -> None:
-    raise DamagedError(f"its header holds {word}")
-
-
-def _other_version(found: object, version: int) -> str:
+    if text.size > MAX_HEADER_BYTES:
+        raise OversizedError(f"its header has {text.size} bytes")
+    header: JsonObject = json.loads(text.tobytes())
+    found_kind, found = header["kind"], header["version"]
+    if found_kind != kind:
+        raise DamagedError(f"it is not a file of this kind, but {str(found_kind)[:80]!r}")
     if is_whole(found) and found < version:
-        return "it was written by an older version of isinglass, whose files can no longer be read"
-    return f"it has layout {str(found)[:80]}, and this version of isinglass reads {version}"
+        raise DamagedError("it was written by an older version of isinglass, whose files can no longer be read")
+    if found != version:
+        raise DamagedError(f"it has layout {str(found)[:80]}, and this version of isinglass reads {version}")
+    return header
 
 
 class _Reading:
@@ -303,8 +295,6 @@ class _Reading:
         return found
 
     def _make(self, kind: str, content: Any) -> object:  # Any: what JSON can hold
-        if kind == "float":
-            return _FLOATS[content]
         if kind == "mapping":
             return {self.value(key): self.value(item) for key, item in content}
         if kind == "array":
