@@ -88,7 +88,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:  # 
         return read_model(stream, os.fspath(path), max_bytes)
 
 
-def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> Any:  # Any: what was saved
+def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> object:
     """Read a model from an open file; ``shown`` is its name in messages."""
     size = stream.seek(0, os.SEEK_END)
     limit = default_limit(size, MAX_UNPACKED_BYTES) if max_bytes is None else max_bytes

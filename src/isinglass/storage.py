@@ -273,9 +273,9 @@ class _Reading:
 
     def add(self, part: JsonObject) -> None:
         """Read the next part."""
-        ((kind, content),) = part.items()
-        self._size = BYTES_PER_ENTRY * (1 + len(content))
-        value = self._make(kind, content)
+        (kind,) = part
+        self._size = BYTES_PER_ENTRY * (1 + len(part[kind]))
+        value = self._make(kind, part)
         self._room -= self._size
         if self._room < 0:
             raise OversizedError("it has more records than there is room for")
@@ -294,7 +294,8 @@ class _Reading:
         self._size += size
         return found
 
-    def _make(self, kind: str, content: Any) -> object:  # Any: what JSON can hold
+    def _make(self, kind: str, part: JsonObject) -> object:
+        content = part[kind]
         if kind == "mapping":
             return {self.value(key): self.value(item) for key, item in content}
         if kind == "array":
@@ -366,7 +367,7 @@ def _record_classes(roots: tuple[object, ...]) -> dict[str, type]:
     return found
 
 
-def _fits(value: Any, hint: Any) -> bool:  # Any: of any type, which is what is asked
+def _fits(value: object, hint: Any) -> bool:  # Any: an annotation
     """Tell whether a value is what an annotation says."""
     if hint is Any or isinstance(hint, typing.TypeVar):
         return True
