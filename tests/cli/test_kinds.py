@@ -86,6 +86,19 @@ def test_blocks_are_written_and_go_when_there_are_none(table, tmp_path):
     assert not (net / "blocks.csv").exists()
 
 
+def test_indicator_columns_are_one_node_of_the_model(tmp_path):
+    rng = np.random.default_rng(1)
+    color = rng.integers(0, 3, 200)
+    rows = np.column_stack([color == 1, rng.integers(0, 2, 200), *(color == k for k in range(3))]).astype(int)
+    file = tmp_path / "indicators.csv"
+    header = "a,b,color_red,color_green,color_blue"
+    file.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows.tolist())]) + "\n")
+    run("fit", file, "--combine-indicators", "--alpha", "0.02", "-o", tmp_path / "net")
+    assert "green" in (tmp_path / "net" / "blocks.csv").read_text()
+    first = run("predict", tmp_path / "net", file, "--impute").stdout.splitlines()[:2]
+    assert first == ["a,b,color", f"{rows[0, 0]},{rows[0, 1]},{('red', 'green', 'blue')[color[0]]}"]
+
+
 def read_frame(table):
     import pandas as pd
 

@@ -44,6 +44,7 @@ def every_option() -> list[tuple[str, click.Option]]:
 
 NEWER = {
     "--browser",
+    "--combine-indicators",
     "--continuous",
     "--fdr",
     "--max-time",
@@ -266,7 +267,7 @@ def test_every_command_line_is_repeated_as_it_was_written():
     words = shlex.split(
         "--missing drop --encode auto --encode a=x=1,y=0 --binarize b=2e0 --weights none --weight-kind counts --drop c "
         "--columns a:e --ordinal a --nominal b --continuous d --reverse a --covariates d --no-header --id-column none "
-        "--na ? --na a=9 --delimiter tab --normal-scores d --value-labels a=1=x --transpose "
+        "--na ? --na a=9 --delimiter tab --normal-scores d --combine-indicators --value-labels a=1=x --transpose "
         "--encoding latin-1 --decimal , --sheet two"
     )
     assert {option for word in words if (option := word.removeprefix("--")) != word} >= {

@@ -29,18 +29,23 @@ COLUMNS = {
     "dose": (FRACTIONS, {"binarize": 2.5}),
     "pain": (["none", "?", "some", "much"], {"encode": {"none": 0, "?": 1, "some": 1, "much": 2}, "kinds": "ordinal"}),
     "asked": (["y", "n", "-"], {"encode": {"y": 1, "n": 0, "-": None}}),
+    "a_1": (None, {}),  # indicators of one variable, see below
+    "a_2": (None, {}),
+    "a_3": (None, {}),
     "age": (list(range(20, 80)), {"covariates": True}),
 }
 TWO = ("word", "code", "labeled")  # need encode="auto", which takes no mappings
 MAPPED = ("pain", "asked")
+INDICATORS = ("a_1", "a_2", "a_3")
 
 
 def draw(seed):
     """Return a table of a few columns, and the options that describe it, by the names of its columns."""
     rng = np.random.default_rng(seed)
     left_out = (MAPPED, TWO)[rng.integers(2)]
-    known = [name for name in COLUMNS if name not in left_out]
+    known = [name for name in COLUMNS if name not in left_out and name not in INDICATORS]
     names = [name for name in known if rng.random() < 0.5] or ["bit"]
+    has_indicators = "age" not in names and rng.random() < 0.4
     frame = pd.DataFrame(index=range(N))
     options = {"missing": "impute", "encode": "auto"} if left_out is MAPPED else {"missing": "impute", "encode": {}}
     for name in names:
@@ -52,6 +57,11 @@ def draw(seed):
                 options.setdefault(option, []).append(name)
             else:
                 options.setdefault(option, {})[name] = value
+    if has_indicators:
+        group = rng.integers(0, 3, N)
+        for k, name in enumerate(INDICATORS):
+            frame[name] = (group == k).astype(int)
+        options["combine_indicators"] = True
     options["value_labels"] = {name: labels for name, labels in LABELS.items() if name in names}
     frame.insert(0, "last", rng.integers(0, 2, N))
     if rng.random() < 0.5:

@@ -28,7 +28,7 @@ def test_the_fields_of_the_records_are_keyword_arguments():
     assert of_files.items() >= defaults(ReadOptions).items()
     assert of_files.keys() == {"path", "labels", "value_labels", *defaults(ValueOptions), *defaults(FileOptions)}
     assert of_parts.items() >= defaults(FileOptions).items()
-    refused = {"kinds", "scores", "reverse", "covariates", "guess", "labels", "value_labels"}
+    refused = {"kinds", "scores", "reverse", "covariates", "combine_indicators", "guess", "labels", "value_labels"}
     assert of_files.keys() - of_parts == {"path", *refused}
     with pytest.raises(TypeError, match=r"read_table\(\) got an unexpected keyword argument 'delimeter'"):
         read_table("a.csv", delimeter=",")
@@ -109,6 +109,7 @@ OTHERS = [
     {"encode": {"a": {1: 0, 2: 1, 3: 5, 9: None}}},
     {"encode": {"a": {1: 0, 2: 1, 3: 2, 9: 3}}},
     {"encode": {"yes": 1, "no": 0}},
+    {"combine_indicators": True},
 ]
 
 

@@ -377,7 +377,9 @@ def test_variables_are_those_of_all_parts():
         as_table(cut(frame), variables=Variables.of([3], ["ordinal"], names=["a"]))
 
 
-@pytest.mark.parametrize("option", [{"guess": True}, {"kinds": "binary"}, {"reverse": ["a"]}])
+@pytest.mark.parametrize(
+    "option", [{"guess": True}, {"kinds": "binary"}, {"reverse": ["a"]}, {"combine_indicators": True}]
+)
 def test_options_of_other_kinds_are_refused_by_name(option):
     (name,) = option
     with pytest.raises(DataError, match=f"^{name} must not be given for a table in parts"):

@@ -1,5 +1,7 @@
 """Columns that depend on each other exactly: indicators of one variable, copies and opposites."""
 
+import io
+import re
 import warnings
 
 import numpy as np
@@ -7,9 +9,10 @@ import pandas as pd
 import pytest
 from commands import error_line, run
 
-from isinglass import as_table, read_table
+from isinglass import IsingLasso, as_table, load, read_table
+from isinglass.data.meaning.indicators import split_names
 from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
-from isinglass.errors import DataError, MeaningWarning
+from isinglass.errors import DataError, DataWarning, MeaningWarning
 
 N = 300
 
@@ -40,7 +43,7 @@ def test_sets_are_found_with_and_without_names():
     _, texts = said(as_table, frame)
     assert "6 columns are indicators of 2 variables" in texts[0]
     assert "'color_blue' to 'color_red' (3); 'size_m' to 'size_xl' (3)" in texts[0]
-    assert "as pandas.from_dummies does" in texts[0]
+    assert "combine_indicators=True" in texts[0]
 
 
 def test_sets_are_found_among_many_rows():
@@ -167,3 +170,161 @@ def test_what_depends_on_others_is_what_those_before_it_do_not_explain():
         for first, *others in found:
             known = np.column_stack([table[:, others], np.ones(200)])
             assert np.abs(known @ np.linalg.lstsq(known, table[:, first])[0] - table[:, first]).max() < 1e-9
+
+
+def test_combined_columns_are_what_the_indicators_came_from():
+    answers, frame = people()
+    table, texts = said(as_table, frame, combine_indicators=True)
+    assert texts == []
+    assert table.names == ("color", "rain", "size")
+    assert table.variables.kinds == ("nominal", "binary", "nominal")
+    assert table.variables.categories == (("blue", "green", "red"), (0, 1), ("m", "s", "xl", "other"))
+    for name, other in (("color", {}), ("size", {"l": "other"})):
+        k = table.names.index(name)
+        words = np.array(table.variables.categories[k], dtype=object)[table.codes[:, k]]
+        assert words.tolist() == answers[name].replace(other).tolist()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_coding_combines_another_table(named):
+    _, frame = people()
+    X = frame if named else frame.to_numpy()
+    table = as_table(X, combine_indicators=True)
+    some = as_table(X[20:40], encode=table.coding)
+    assert np.array_equal(some.codes, table.codes[20:40])
+    assert some.names == table.names
+    if named:  # columns are found by name
+        assert np.array_equal(as_table(frame[frame.columns[::-1]], encode=table.coding).codes, table.codes)
+    wrong = frame.copy()
+    wrong.iloc[3, :2] = 1
+    with pytest.raises(DataError, match=r"exactly one 1.*got several in row 3"):
+        as_table(wrong if named else wrong.to_numpy(), encode=table.coding)
+    wrong.iloc[3, :3] = 0
+    with pytest.raises(DataError, match="got none in row 3"):
+        as_table(wrong if named else wrong.to_numpy(), encode=table.coding)
+
+
+def test_missing_indicators():
+    _, frame = people()
+    holes = frame.astype(float)
+    whole = as_table(frame, combine_indicators=True)
+    holes.iloc[2, :3] = np.nan  # the color is not known
+    one = int(np.flatnonzero(frame.iloc[5, :3])[0])
+    holes.iloc[5, [k for k in range(3) if k != one]] = np.nan  # it is: one indicator is 1
+    table = as_table(holes, combine_indicators=True, missing="impute")
+    assert np.argwhere(table.holes).tolist() == [[2, 0]]
+    assert table.n_missing == 1
+    assert np.array_equal(table.codes[5], whole.codes[5])
+    assert table.variables.categories == whole.variables.categories
+
+
+def test_nothing_to_combine_is_said():
+    rng = np.random.default_rng(0)
+    with pytest.warns(DataWarning, match="found no set of indicator columns"):
+        as_table(rng.integers(0, 2, size=(100, 4)), combine_indicators=True)
+
+
+def test_a_saved_fit_combines_again(tmp_path):
+    _, frame = people()
+    table = as_table(frame, combine_indicators=True)
+    net = IsingLasso(0.05).fit(table)
+    net.fit_.save(tmp_path / "m.npz")
+    again = load(tmp_path / "m.npz")
+    assert again.coding == table.coding
+    assert again.score(frame) == net.score(table)
+
+
+def test_from_the_shell(tmp_path):
+    _, frame = people()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert re.search(r"color_blue … color_red \(3\) .* indicator", run("info", tmp_path / "t.csv").stdout)
+    warned = run("fit", tmp_path / "t.csv", "--alpha", "0.1")
+    assert "combine each set into one column with --combine-indicators." in warned.stderr
+    assert "--combine-indicators" in error_line(run("fit", tmp_path / "t.csv", "--alpha", "0.1", "--strict", code=3))
+    mended = run(
+        "fit", tmp_path / "t.csv", "--alpha", "0.1", "--combine-indicators", "-o", tmp_path / "net", "--strict"
+    )
+    assert "indicator" not in mended.stderr
+    score = float(run("predict", tmp_path / "net", tmp_path / "t.csv", "--score").stdout)
+    assert score == pytest.approx(load(tmp_path / "net" / "model.npz").score(frame), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("names", "common", "words"),
+    [
+        (["cap-shape=bell", "cap-shape=flat"], "cap-shape", ["bell", "flat"]),
+        (["size_10", "size_12"], "size", ["10", "12"]),
+        (["income_low", "income_lower"], "income", ["low", "lower"]),
+        (["colorRed", "colorBlue"], "color", ["Red", "Blue"]),
+        (["red", "green"], "red:green", ["red", "green"]),
+        (["a_", "a_b"], "a_:a_b", ["a_", "a_b"]),
+    ],
+)
+def test_names_of_sets(names, common, words):
+    assert split_names(names) == (common, words)
+
+
+def test_the_category_of_rows_without_an_indicator_is_not_called_like_another():
+    kind = np.random.default_rng(3).integers(0, 4, 60)
+    names = ["c_red", "c_other", "c_other (2)"]
+    frame = pd.DataFrame((kind[:, None] == range(3)).astype(int), columns=names).assign(x=np.arange(60) % 2)
+    table = as_table(frame, combine_indicators=True)
+    assert table.variables.categories[0] == ("red", "other", "other (2)", "other (3)")
+
+
+def test_a_combined_column_is_not_called_like_another():
+    """Columns that stay keep their names, by which other tables are read."""
+    answers, _ = people()
+    kinds, more = (pd.get_dummies(answers[name], prefix="color", dtype=int) for name in ("color", "size"))
+    frame = pd.concat([kinds, answers["rain"].rename("color"), more, answers["rain"].rename("color (2)") ^ 1], axis=1)
+    table = as_table(frame, combine_indicators=True)
+    assert table.names == ("color (3)", "color", "color (4)", "color (2)")
+    np.testing.assert_array_equal(as_table(frame, encode=table.coding).codes, table.codes)
+
+
+def test_indicators_are_found_by_number_without_names():
+    rng = np.random.default_rng(0)
+    group, other, last = rng.integers(0, 3, 40), rng.integers(0, 2, 40), rng.integers(0, 2, 40)
+    bits = (group[:, None] == np.arange(3)).astype(int)
+    rows = np.column_stack([bits[:, 0], last, bits[:, 1:], other])
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    chosen = [0, 2, 3, 4]
+    table = read_table(io.StringIO(text), header=False, columns=chosen, combine_indicators=True)
+    assert table.shape == (40, 2)
+    again = read_table(io.StringIO(text), encode=table.coding)
+    assert np.array_equal(again.codes, table.codes)
+    assert np.array_equal(as_table(rows[:, chosen], encode=table.coding).codes, table.codes)
+    assert np.array_equal(as_table(rows, encode=table.coding).codes, table.codes)
+    with pytest.raises(DataError, match="columns of the fitted table"):
+        as_table(rows[:, 1:4], encode=table.coding)
+    frame = pd.DataFrame(rows[:, [1, 0, 2, 3, 4]], columns=["last", "c_1", "c_2", "c_3", "other"])
+    table = as_table(frame, combine_indicators=True)
+    assert np.array_equal(as_table(frame.to_numpy(), encode=table.coding).codes, table.codes)
+    one = table.coding.take([table.names.index("last")])
+    assert np.array_equal(as_table(frame.to_numpy(), encode=one).codes[:, 0], last)
+
+
+def test_an_estimator_reads_the_frame_whose_columns_were_combined():
+    rng = np.random.default_rng(0)
+    color = rng.integers(0, 3, 200)
+    frame = pd.DataFrame({f"color_{word}": (color == k).astype(int) for k, word in enumerate(["red", "blue", "green"])})
+    frame["x"] = (color + rng.normal(size=200) > 1).astype(int)
+    net = IsingLasso(0.02).fit(as_table(frame, combine_indicators=True))
+    assert net.network_.names == ("color", "x")
+    assert net.score(frame) == net.fit_.score(frame)
+    assert "color was made of 3 indicator columns." in net.fit_.methods_text()
+    np.testing.assert_array_equal(net.predict_proba(frame)[0], net.fit_.predict_proba(frame)[0])
+    with pytest.raises(ValueError, match="feature names"):
+        net.score(frame.rename(columns={"x": "y"}))
+
+
+def test_rows_whose_indicators_are_filled_with_zeros_have_the_other_category():
+    cells = np.eye(3)[np.arange(60) % 3]
+    cells[5] = np.nan
+    frame = pd.DataFrame(cells, columns=["c_r", "c_g", "c_b"]).assign(y=[0, 1] * 30)
+    with pytest.warns(DataWarning, match="rows of 0|became 0"):
+        table = as_table(
+            frame.assign(y=np.where(np.arange(60) == 5, np.nan, frame["y"])), missing="zero", combine_indicators=True
+        )
+    assert table.variables.categories[0] == ("r", "g", "b", "other")
+    assert table.codes[:, 0].tolist() == [3 if k == 5 else k % 3 for k in range(60)]

@@ -364,6 +364,16 @@ def test_imputation_keeps_every_column_where_it_is(library):
         np.testing.assert_array_equal(found[name].to_numpy()[seen], frame[name].to_numpy()[seen])
 
 
+def test_imputation_says_what_to_do_with_combined_columns():
+    k = np.arange(60) % 3
+    frame = pd.DataFrame({"y": k % 2, "c_a": k == 0, "c_b": k == 1, "c_c": k == 2}).astype(int)
+    table = as_table(frame, combine_indicators=True)
+    fit = IsingLasso(0.05).fit(table).fit_
+    with pytest.raises(DataError, match=r"combined from indicator columns. Pass as_table\(X, encode=fit.coding\)"):
+        fit.impute(frame)
+    assert fit.impute(as_table(frame, encode=fit.coding)).shape == (60, 2)
+
+
 @pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
 def test_what_missing_means():
     zeros = np.where(np.isnan(HOLES), 0, HOLES)

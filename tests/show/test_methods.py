@@ -543,14 +543,17 @@ def test_resamples_say_what_is_repeated_in_them():
 
 
 def survey():
-    """Return columns of every kind, holes, weights and two groups."""
+    """Return columns of every kind, indicators, holes, weights and two groups."""
     rng = np.random.default_rng(8)
     mood = rng.normal(size=N)
     items = np.clip(np.round(3 + mood[:, None] + rng.normal(size=(N, 3))), 1, 5).astype(object)
     items[rng.random((N, 3)) < 0.02] = None
+    color = rng.integers(0, 3, N)
     frame = pd.DataFrame(items, columns=list("abc")).assign(
         glad=np.where(mood > 0, "yes", "no"), age=rng.integers(18, 60, N) + np.round(5 * mood)
     )
+    for k, name in enumerate(("red", "green", "blue")):
+        frame[f"color_{name}"] = (color == k).astype(int)
     return frame.assign(w=rng.integers(1, 4, N), group=np.tile(["x", "y"], N // 2))
 
 
@@ -570,6 +573,7 @@ READ_DIFFERENTLY = {
     "missing": "impute",
     "na_values": {"a": ["5.0"]},
     "covariates": ["age"],
+    "combine_indicators": True,
     "weights": "w",
     "weight_kind": "sampling",
     "columns": ["a", "b", "glad", "age", "group"],

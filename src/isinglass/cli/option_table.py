@@ -235,6 +235,7 @@ SECTIONS = {
             "--delimiter", str, "Field separator: a character, tab or blank.", metavar="CHARACTER", otherwise="detected"
         ),
         _columns("--normal-scores", "Columns of numbers to be replaced by normal scores, ranks as normal quantiles."),
+        _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
         Option(
             "--value-labels",
             VALUE_LABELS,

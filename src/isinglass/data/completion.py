@@ -96,7 +96,8 @@ def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding
     wanted = known if table.variables.named else list(place_of)
     if len(wanted) != values.shape[1]:
         raise DataError(
-            f"{setting('X')} must have the columns of the network, by their names. Pass as_table(X, encode=fit.coding)."
+            f"{setting('X')} must have the columns of the network themselves; some were combined from indicator "
+            "columns. Pass as_table(X, encode=fit.coding)."
         )
     filled = []
     for j, gone in enumerate(() if table.gone is None else table.gone.T):

@@ -94,6 +94,10 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
     variables : Variables, optional
         Kinds and categories of the columns. Arrays then hold the numbers of the categories, and frames the categories
         themselves; columns of frames are found by name, and others are ignored.
+    combine_indicators : bool, default=False
+        Combine each set of adjacent indicator (dummy) columns, of which at most one is 1 in any row, into one nominal
+        column, named after the common part of their names. Tables that are read with the coding of this one are
+        combined in the same way.
     na_values : sequence or mapping, optional
         Further values that stand for a missing cell, such as 99. A mapping gives one or more for each column that it
         names; under None, for all.
@@ -168,7 +172,8 @@ def _choose_columns(table: AnyTable, known: object) -> AnyTable:
     if not isinstance(known, Coding):
         return table
     if known.names not in (None, table.names) and table.variables.named:
-        table = table.take(np.array(find_columns(known.called, table.names), dtype=np.intp)).with_names(known.names)
+        called = known.called if known.single is None else [known.names]
+        table = table.take(np.array(find_columns(called, table.names), dtype=np.intp)).with_names(known.names)
     for name, own, rule in zip(table.names, table.coding.columns, known.columns, strict=False):
         if contradict(own, rule):
             raise DataError(

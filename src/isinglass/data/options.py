@@ -46,6 +46,7 @@ class ValueOptions(TwoValueOptions):
     scores: Scores | None = None
     reverse: Collection[str | int] = ()
     covariates: Sequence[str | int] | str = ()
+    combine_indicators: bool = False
     guess: bool = False
 
     def __post_init__(self) -> None:
@@ -64,7 +65,7 @@ class ValueOptions(TwoValueOptions):
     def about_columns(self) -> bool:
         """Whether anything is stated about columns and their values, apart from the treatment of missing cells."""
         optional = (self.kinds, self.scores, self.encode, self.binarize, self.names)
-        flags = (self.na_values, self.covariates, self.reverse, self.guess)
+        flags = (self.combine_indicators, self.na_values, self.covariates, self.reverse, self.guess)
         return any(each is not None for each in optional) or any(map(bool, flags))
 
     @property

@@ -102,7 +102,7 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         Name or number from 0 of the sheet of a spreadsheet; by default the first with more than one row and column.
     kinds, scores : optional
         As for `as_table`.
-    encode, binarize, reverse, covariates, missing, names, guess : optional
+    encode, binarize, reverse, covariates, missing, combine_indicators, names, guess : optional
         As for `as_table`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
     max_rows, max_columns : int
         Largest numbers of rows and columns accepted: ten million and 100 000 by default.
@@ -251,7 +251,7 @@ def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
     if coding is not None and raw.names is not None and coding.layout.id_column in raw.names:
         return raw.names.index(coding.layout.id_column)
     if coding is not None and (raw.names is None or coding.names is None):
-        has_one, width = coding.layout.id_column == 0, coding.layout.width or len(coding.columns)
+        has_one, width = coding.layout.id_column == 0, coding.of_source.layout.width or len(coding.of_source.columns)
         if raw.shape[1] < width or (raw.shape[1] == width and not has_one):
             return None
         if raw.shape[1] > width and has_one:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain, pairwise
 from typing import Any, TypeGuard
 
 from isinglass.arguments import require
@@ -53,6 +54,10 @@ class Coding:
         Which columns are covariates; none by default.
     layout : Layout, optional
         What was found out about the file, if the table came from one.
+    single : Coding, optional
+        How the columns of the source are read, where some columns are made of several indicators.
+    members : tuple of tuples of int
+        The columns of ``single`` that each column is then made of.
     """
 
     names: tuple[str, ...] | None
@@ -60,6 +65,8 @@ class Coding:
     missing: str = "error"
     covariate: tuple[bool, ...] = ()
     layout: Layout = NO_FILE
+    single: Coding | None = None
+    members: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         require(
@@ -71,6 +78,12 @@ class Coding:
         if numbers is not None:
             fits = len(numbers) == len(self.columns) and width is not None and all(0 <= j < width for j in numbers)
             require(fits, "A coding has a number below the width of its table for every column, or none.")
+        known = [] if self.single is None else sorted(chain(*self.members))
+        is_made = known == list(range(0 if self.single is None else len(self.single.columns)))
+        require(
+            is_made and len(self.members) == (0 if self.single is None else len(self.columns)),
+            "A coding says of which columns of the source each column is made.",
+        )
 
     @classmethod
     def of(cls, variables: Variables) -> Coding:
@@ -102,6 +115,16 @@ class Coding:
         def some(entries: Sequence[Any]) -> tuple[Any, ...]:  # Any: of any type
             return tuple(entries[j] for j in columns)
 
+        if self.single is not None:
+            chosen = some(self.members)
+            ends = [0, *accumulate(map(len, chosen))]
+            return replace(
+                self,
+                names=None if self.names is None else some(self.names),
+                columns=some(self.columns),
+                single=self.single.take(list(chain(*chosen))),
+                members=tuple(tuple(range(*ends)) for ends in pairwise(ends)),
+            )
         width = len(self.columns)
         layout = replace(
             self.layout,
@@ -128,7 +151,13 @@ class Coding:
     @property
     def called(self) -> list[tuple[str, ...]]:
         """What the columns of another table may be called: as in the source, before the user gave names, or as here."""
-        return [names for names in (self.layout.names, self.names) if names]
+        source = self.of_source
+        return [names for names in (source.layout.names, source.names) if names]
+
+    @property
+    def of_source(self) -> Coding:
+        """The coding of the columns of the source, with indicators as such."""
+        return self.single or self
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:

@@ -18,6 +18,7 @@ from isinglass.data.meaning.coding import MISSING_CHOICES, Coding, comparable_na
 from isinglass.data.meaning.find_rules import refuse_other
 from isinglass.data.meaning.finding import Finding, find_coding
 from isinglass.data.meaning.guards import check_columns, check_meaning, check_sums
+from isinglass.data.meaning.indicators import combine_sets, join_indicators
 from isinglass.data.meaning.missing_cells import complete_rows, refuse_missing, refuse_zeros, warn_zeroed
 from isinglass.data.meaning.refusals import advise_kinds, refuse_values
 from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Rule, Steps
@@ -113,7 +114,7 @@ def _read_again(source: Source, stated: ValueOptions) -> Table:
     """Read a table by the coding of another."""
     assert isinstance(stated.encode, Coding)
     coding = replace(stated.encode, missing=stated.missing)
-    chosen = take_columns(source, coding)
+    chosen = take_columns(source, coding.of_source)
     refuse_other(chosen, coding, replace(stated, na_values=()))  # these have been marked
     table = apply_coding(source, coding)
     if not stated.covariates:
@@ -129,7 +130,9 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
     check_sums(table.variables, labels, len(table), lambda places, rows: _score(table, found.specs, places, rows))
-    check_columns(table.codes, table.variables, labels, table.holes)
+    check_columns(table.codes, table.variables, labels, table.holes, are_combined=stated.combine_indicators)
+    if stated.combine_indicators:
+        return replace(apply_coding(source, combine_sets(table.coding, table)), guesses=found.guesses)
     return table
 
 
@@ -163,6 +166,8 @@ def take_columns(source: Source, coding: Coding) -> Source:
 
     An array, or columns that options chose from a file, may also be these columns alone, in this order.
     """
+    if coding.single is not None:
+        return join_indicators(take_columns(source, replace(coding.single, missing=coding.missing)), coding)
     if source.names is not None and coding.names is not None:
         is_renamed = source.layout.names not in (None, source.names)  # by the user: as in the coding
         called = coding.called[::-1] if is_renamed else coding.called

@@ -82,14 +82,16 @@ def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tupl
 def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
     """Refuse options about values that a coding was not made by: it has been decided what these mean.
 
-    ``source`` has the columns of the coding; its cells are not looked at. Options that agree with the coding pass.
+    ``source`` has the columns that the coding reads; its cells are not looked at. Options that agree with it pass.
     """
     encode = None if isinstance(stated.encode, Coding) else stated.encode
     asked = replace(stated, encode=encode, covariates=(), names=None, guess=False)
     if not asked.about_columns:
         return
-    specs = specify(source, asked)
-    for spec, rule in zip(specs, coding.columns, strict=True):
+    if asked.combine_indicators and coding.single is None:
+        _refuse("combine_indicators", "the table")
+    specs, rules = specify(source, asked), coding.of_source.columns
+    for spec, rule in zip(specs, rules, strict=True):
         read = _turn(rule, spec.where) if isinstance(rule, Levels) and rule.is_reversed else rule
         agrees = {
             "scores": spec.scores is None or _has_scores(read, spec.scores),
@@ -104,7 +106,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
                 _refuse(option, spec.where)
     if isinstance(encode, Mapping) and not by_column(encode):
         stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
-        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in coding.columns):
+        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
             _refuse("encode", "the table")
 
 

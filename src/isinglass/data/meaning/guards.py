@@ -86,14 +86,21 @@ def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes:
             _say(guard(columns))
 
 
-def check_columns(codes: Bytes, variables: Variables, labels: Sequence[Hashable], holes: Mask | None = None) -> None:
-    """Warn about sets of indicator columns, and about columns that are copies or opposites of others.
+def check_columns(
+    codes: Bytes,
+    variables: Variables,
+    labels: Sequence[Hashable],
+    holes: Mask | None = None,
+    *,
+    are_combined: bool = False,
+) -> None:
+    """Warn about sets of indicator columns, unless they are combined, and about columns that are copies or opposites.
 
     ``labels`` are what options call the columns; ``holes`` tells which cells are missing.
     """
     if len(codes) >= ROWS_TO_JUDGE:
         is_binary = np.array([kind == "binary" for kind in variables.kinds])
-        sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
+        sets = [] if are_combined else indicator_sets(codes, is_binary, variables.names if variables.named else None)
         _say(_doubt_indicators([[labels[j] for j in group] for group in sets]))
         _say(_doubt_copies([[labels[j] for j in group] for group in dependent_columns(codes, is_binary, holes)]))
 
@@ -366,11 +373,12 @@ def _doubt_indicators(sets: Sequence[Sequence[Hashable]]) -> Doubts:
     if sets:
         members = list(chain(*sets))
         shown = [f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets]
+        python = "as_table(…, combine_indicators=True), also in read_table"
         counted = "one variable" if len(sets) == 1 else f"{len(sets)} variables"
         text = (
             f"{len(members)} columns are indicators of {counted}, at most one of a set is 1 in any row: "
-            f"{listed(shown, LISTED, sep='; ')}. Edges within a set hide those between variables: make one "
-            "column of categories of each set, as pandas.from_dummies does."
+            f"{listed(shown, LISTED, sep='; ')}. Edges within a set hide those between variables: combine "
+            f"each set into one column with {setting('combine_indicators', True, python=python)}."
         )
         yield _doubt(members, "indicator", text)
 

@@ -355,7 +355,7 @@ def open_parts(
         )
     if options.covariates:
         raise DataError(NO_COVARIATES)
-    for name in ("kinds", "scores", "reverse", "guess"):
+    for name in ("kinds", "scores", "reverse", "combine_indicators", "guess"):
         if getattr(options, name) is not getattr(ReadOptions, name):  # its default
             raise DataError(
                 f"{setting(name)} must not be given for a table in parts, whose columns have two values. Read it into "

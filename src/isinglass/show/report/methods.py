@@ -22,6 +22,7 @@ from isinglass.show.report.sentences import (
     Draft,
     cite,
     say_certificate,
+    say_combined,
     say_missing,
     say_model,
     say_reading,
@@ -46,6 +47,7 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
     return Draft.of(
         say_model([solution], method, covariates, f"was estimated from {fit.data.n_observations} observations"),
         say_reading(network, dict(zip(fit.network.names, fit.coding.columns, strict=True))),
+        say_combined(fit.coding),
         say_weights(fit.data.weight_kind, effective),
         say_missing(missing, fit.network.n_features, f"a network {model}, given the observed cells of their row"),
         _say_choice(fit, network),
@@ -75,6 +77,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
     return Draft.of(
         say_model(found.solutions, found.method, found.covariates, compared),
         say_reading(network, {} if coding is None else dict(zip(found.names, coding.columns, strict=True))),
+        say_combined(coding),
         say_weights(found.weight_kind, "which stayed with their rows in every permutation"),
         say_missing(found.missing, network.n_features + len(found.covariates), imputed_from),
         [_name_penalty(found)],

@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 
 from isinglass.arrays import IntArray
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import show_span
 from isinglass.errors import plural
@@ -162,6 +163,13 @@ def say_reading(network: Network, rules: Mapping[str, Rule]) -> Iterator[str]:
     grids = {name: rule for name, rule in rules.items() if isinstance(rule, Steps) and name in modeled}
     if grids:
         yield from _say_continuous(grids)
+
+
+def say_combined(coding: Coding | None) -> Iterator[str]:
+    """Say which columns were made of indicators."""
+    for name, members in zip(coding.names or (), coding.members, strict=False) if coding else ():
+        if len(members) > 1:
+            yield f"{name} was made of {len(members)} indicator columns."
 
 
 def _value(value: object) -> str:

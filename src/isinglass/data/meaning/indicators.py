@@ -1,0 +1,124 @@
+"""Sets of indicator columns, each read as one nominal column."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isinglass.data.column import Column
+from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.redundancy import indicator_sets
+from isinglass.data.meaning.refusals import refuse_values
+from isinglass.data.meaning.rules import ABSENT, UNKNOWN, Codes, Levels
+from isinglass.errors import DataError, DataWarning, setting, warn
+from isinglass.names import unused_name
+
+if TYPE_CHECKING:
+    from isinglass.data.source import Source
+    from isinglass.data.table import Table
+
+
+def combine_sets(coding: Coding, table: Table) -> Coding:
+    """Return a coding with one nominal column for every set of indicators in a table that was read by ``coding``.
+
+    It stands where the first indicator was. Rows in which no indicator is 1 have a category of their own.
+    """
+    variables = table.variables
+    if variables.has_covariates:
+        raise DataError(f"{setting('covariates')} and {setting('combine_indicators')} must not be combined.")
+    is_binary = np.array([kind == "binary" for kind in variables.kinds])
+    sets = indicator_sets(table.codes, is_binary, variables.names if variables.named else None)
+    if not sets:
+        warn(DataWarning(f"{setting('combine_indicators', True)} found no set of indicator columns."))
+        return coding
+    group_of = {group[0]: group for group in sets}
+    combined = {j for group in sets for j in group}
+    members, names, rules = list[tuple[int, ...]](), list[str](), list(coding.columns)
+    taken = {name for j, name in enumerate(variables.names) if j not in combined}  # other tables are read by these
+    for j, name in enumerate(variables.names):
+        if j in combined - group_of.keys():
+            continue
+        group = group_of.get(j, [j])
+        members.append(tuple(group))
+        names.append(name)
+        if len(group) > 1:
+            common, words = split_names([variables.names[k] for k in group])
+            gone = False if table.holes is None else table.holes[:, group]
+            if not (table.codes[:, group] | gone).any(axis=1).all():
+                words.append(unused_name("other", words))
+            names[-1] = unused_name(common, taken)
+            taken.add(names[-1])
+            rules[j] = Levels({word: k for k, word in enumerate(words)}, "nominal", None)
+    layout = replace(coding.layout, numbers=None, width=None, names=None)
+    columns = tuple(rules[group[0]] for group in members)
+    return Coding(tuple(names), columns, coding.missing, layout=layout, single=coding, members=tuple(members))
+
+
+def join_indicators(source: Source, coding: Coding) -> Source:
+    """Return the columns of a coding; ``source`` has the single columns that they are made of."""
+
+    def load(k: int) -> Column:
+        places = coding.members[k]
+        return source.column(places[0]) if len(places) == 1 else _join(source, places, coding, coding.columns[k].values)
+
+    return replace(
+        source,
+        shape=(source.shape[0], len(coding.columns)),
+        load=functools.cache(load),
+        block=None,
+        names=coding.names,
+        chosen_from=None,
+    )
+
+
+def _join(source: Source, places: Sequence[int], coding: Coding, words: Sequence[object]) -> Column:
+    """Return one column of words made of indicators; missing if no indicator is 1 and some are missing."""
+    bits = np.array([_convert(source, j, coding) for j in places])
+    n_ones = (bits == 1).sum(axis=0)
+    gone = (bits == ABSENT).any(axis=0) & (coding.missing != "zero")
+    is_complete = len(words) == len(places)  # no category for rows without an indicator
+    for wrong, got in ((n_ones > 1, "several"), ((n_ones == 0) & ~gone & is_complete, "none")):
+        if wrong.any():
+            asked, row = "exactly" if is_complete else "at most", source.describe_row(int(wrong.argmax()))
+            raise DataError(
+                f"{setting('X')} must have {asked} one 1 in every row of the indicator columns "
+                f"{source.labels[places[0]]!r} to {source.labels[places[-1]]!r}, as in the fitted table; got {got} in "
+                f"{row}."
+            )
+    cells = np.where(n_ones == 1, (bits == 1).argmax(axis=0), np.where(gone, -1, len(words) - 1))
+    return Column(cells, words)
+
+
+def _convert(source: Source, j: int, coding: Coding) -> Codes:
+    """Return what the cells of one indicator stand for."""
+    assert coding.single is not None
+    codes = source.column(j).convert(coding.single.columns[j])
+    unknown = np.flatnonzero(codes == UNKNOWN)
+    if len(unknown):
+        refuse_values(source, j, coding.single, unknown, None)
+    return codes
+
+
+def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the common part of the names of indicators, and what each has beside it.
+
+    Examples
+    --------
+    >>> split_names(["color_red", "color_rose"]), split_names(["age10", "age12"]), split_names(["x3", "x4", "x5"])
+    (('color', ['red', 'rose']), ('age', ['10', '12']), ('x3:x5', ['x3', 'x4', 'x5']))
+    """
+    pairs = zip(min(names), max(names), strict=False)
+    common = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    separated = re.search(r"[\W_]", common) is not None
+    common = re.sub(r"[^\W_]*$", "", common) if separated else common.rstrip("0123456789")
+    words = [name[len(common) :] for name in names]
+    shown = re.sub(r"[\W_]+$", "", common)
+    if len(shown) < 2 - separated or not all(words):
+        return f"{names[0]}:{names[-1]}", list(names)
+    return shown, words
