@@ -30,6 +30,7 @@ def test_fault_02_small_files_take_little_memory(kind, tmp_path):
 
 LARGE = {
     "zeros.gz": lambda: gzipped(b"0" * 2**20, 260),
+    "zeros.feather": lambda: arrow_of(zeros_table(), kind="feather"),
     "zeros.npz": lambda: written(lambda f: np.savez_compressed(f, X=np.zeros((280, 10**6), np.uint8))),
     "zeros.parquet": lambda: arrow_of(zeros_table()),
 }

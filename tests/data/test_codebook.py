@@ -59,6 +59,7 @@ FILES = {
     "utf16.txt": (lambda path: ANSWERS.to_csv(path, sep="\t", index=False, encoding="utf-16"), {}),
     "packed.csv.gz": (packed, {}),
     "table.parquet": (lambda path: pl.from_pandas(ANSWERS).write_parquet(path), {}),
+    "table.feather": (lambda path: ANSWERS.to_feather(path), {}),
     "table.xlsx": (lambda path: ANSWERS.to_excel(path, index=False), {}),
     "labelled.sav": (spss, {}),
     "labelled.dta": (stata, {}),

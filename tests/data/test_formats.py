@@ -1,4 +1,4 @@
-"""Files of NumPy, Parquet, Stata and SPSS, written by others and broken by us."""
+"""Files of NumPy, Parquet, Feather, Stata and SPSS, written by others and broken by us."""
 
 import datetime
 import gzip
@@ -10,6 +10,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pyreadstat
 import pytest
@@ -35,6 +36,8 @@ FILES = {
     "npz compressed": written(np.savez_compressed, table=BITS, weights=np.ones(2)),
     "parquet": written(lambda file: FRAME.to_parquet(file)),
     "parquet bool": written(lambda file: FRAME.astype(bool).to_parquet(file, compression="zstd")),
+    "feather": written(lambda file: FRAME.to_feather(file)),
+    "feather plain": written(lambda file: feather.write_feather(pa.table(FRAME), file, compression="uncompressed")),
 }  # fmt: skip
 
 
@@ -43,7 +46,7 @@ def test_tables_come_back(kind, tmp_path):
     data = FILES[kind]
     table = read_table(io.BytesIO(data))
     assert table.codes.tolist() == BITS.tolist()
-    assert table.names == (("a", "b", "c") if kind.startswith("parquet") else ("x0", "x1", "x2"))
+    assert table.names == (("a", "b", "c") if kind.startswith(("parquet", "feather")) else ("x0", "x1", "x2"))
     assert read_table(io.BytesIO(data), transpose=True).codes.tolist() == BITS.T.tolist()
     assert read_table(io.BytesIO(data), columns=[2, 0]).codes.tolist() == BITS[:, [2, 0]].tolist()
     path = tmp_path / "without an ending"
@@ -105,7 +108,7 @@ def test_nothing_is_unpickled():
         (written(np.save, BITS).replace(b"descr", b"descx"), "cannot read this npy file"),
         (b"PK\x03\x04" + b"\x00" * 50, "cannot read this npz file"),
         (b"PAR1" + b"\x00" * 50, "cannot read this parquet file"),
-        (b"ARROW1" + b"\x00" * 50, "got a Feather file. Save it as Parquet"),
+        (b"ARROW1" + b"\x00" * 50, "cannot read this feather file"),
     ],
 )
 def test_bad_files(data, message):
@@ -165,9 +168,10 @@ def test_an_archive_that_unpacks_to_too_much():
 
 def test_the_index_of_pandas_names_the_rows():
     frame = FRAME.set_index(pd.Index(["x", "y"], name="who"))
-    table = read_table(io.BytesIO(written(lambda file: frame.to_parquet(file))))
-    assert (table.names, table.row_names) == (("a", "b", "c"), ("x", "y"))
-    assert table.codes.tolist() == BITS.tolist()
+    for data in (written(lambda file: frame.to_parquet(file)), written(lambda file: frame.to_feather(file))):
+        table = read_table(io.BytesIO(data))
+        assert (table.names, table.row_names) == (("a", "b", "c"), ("x", "y"))
+        assert table.codes.tolist() == BITS.tolist()
 
 
 def test_answers_in_parquet():
@@ -394,7 +398,7 @@ def test_labelled_texts_that_are_not_in_the_encoding_of_an_spss_file(tmp_path):
         read_table(tmp_path / "t.sav", encode="auto")
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "feather", "parquet"])
 def test_texts_mean_the_same_in_every_format(tmp_path, kind):
     rows = pd.DataFrame({"party": ["red", "blue", "green", "red"] * 10, "x": [0, 1, 1, 0] * 10})
     path = tmp_path / f"t.{kind}"

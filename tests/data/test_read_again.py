@@ -473,7 +473,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("container", ["pandas", "objects", "polars", "arrow", "list", "parquet", "dta"])
+@pytest.mark.parametrize("container", ["pandas", "objects", "polars", "arrow", "list", "parquet", "feather", "dta"])
 def test_texts_mean_in_memory_what_they_spell_in_a_file(container, tmp_path):
     frame = pd.DataFrame({name: column * 8 for name, column in TEXTS.items()})
     kinds = {"grade": "ordinal", "sex": "nominal", "age": "continuous", "kids": "nominal"}
@@ -481,7 +481,7 @@ def test_texts_mean_in_memory_what_they_spell_in_a_file(container, tmp_path):
     expected = read_table(io.StringIO(frame.to_csv(index=False, na_rep="")), **options)
     assert expected.variables.kinds == ("ordinal", "binary", "binary", "continuous", "nominal")
     assert expected.holes[:6].sum(axis=0).tolist() == [1, 2, 1, 1, 0]
-    if container in ("parquet", "dta"):
+    if container in ("parquet", "feather", "dta"):
         path = tmp_path / f"table.{container}"
         getattr(frame, {"dta": "to_stata"}.get(container, f"to_{container}"))(
             path, **({"write_index": False} if container == "dta" else {})

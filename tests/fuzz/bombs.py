@@ -239,9 +239,12 @@ def arrow_table(source):
 
 
 def draw_arrow(source):
-    from pyarrow import parquet
+    from pyarrow import feather, parquet
 
     table = arrow_table(source)
+    if source.random() < 0.4:
+        pack = source.choice(["zstd", "lz4", "uncompressed"])
+        return written(lambda file: feather.write_feather(table, file, compression=pack)), source.choice(OPTIONS)
     many = len(table) // 2000 or None
     settings = {
         "compression": source.choice(["zstd", "gzip", "brotli", "snappy", "none"]),
@@ -343,8 +346,10 @@ def gzipped(piece, times):
 
 
 def arrow_of(table, **options):
-    from pyarrow import parquet
+    from pyarrow import feather, parquet
 
+    if options.pop("kind", "parquet") == "feather":
+        return written(lambda file: feather.write_feather(table, file, **options))
     return written(lambda file: parquet.write_table(table, file, **options))
 
 
@@ -369,6 +374,7 @@ QUICK = {
     "parquet, a long text 6000 times": (lambda: arrow_of(repeated_text(6000)), {}),
     "parquet, 60 000 times": (lambda: arrow_of(repeated_text(60_000)), {}),
     "parquet of zeros": (lambda: arrow_of(zeros_table(), compression="zstd"), {}),
+    "feather of zeros": (lambda: arrow_of(zeros_table(), kind="feather", compression="zstd"), {}),
     "gzip, one line of zeros": (lambda: gzipped(b"0" * 2**20, 300), {}),
     "gzip, one line of zeros just allowed": (lambda: gzipped(b"0," * 2**19, 255), {}),
     "gzip, a large table": (lambda: gzipped((b"n," * 999 + b"?\n") * 500, 200), {"encode": "auto", "missing": "zero"}),

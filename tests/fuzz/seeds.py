@@ -41,12 +41,13 @@ def numpy_files() -> dict[str, bytes]:
 def arrow_files() -> dict[str, bytes]:
     """Return files of Arrow."""
     import pyarrow as pa
-    from pyarrow import parquet
+    from pyarrow import feather, parquet
 
     columns = {"who": ["w", "x", "y", "z"], "q": ["Yes", None, "No", "No"], "r": [True, False, None, True]}
     table = pa.table({**columns, "s": pa.array(columns["q"]).dictionary_encode()})
     return {
         "parquet": _written(lambda file: parquet.write_table(table, file, compression="none")),
+        "feather": _written(lambda file: feather.write_feather(table, file, compression="lz4")),
     }
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 from isinglass.data.column import BLANKS
 from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
-from isinglass.data.files.formats import guard, load_excel, load_npy, load_npz, load_parquet, load_survey
+from isinglass.data.files.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.files.header import find_row_names
 from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
@@ -27,6 +27,7 @@ _LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
     "npy": load_npy,
     "npz": load_npz,
     "parquet": load_parquet,
+    "feather": load_feather,
     **{kind: functools.partial(load_survey, kind) for kind in ("stata", "spss", "sas", "xport")},
 }
 FORMATS = ("text", *_LOADERS, "excel")
@@ -34,6 +35,7 @@ _MAGIC = (
     (b"\x93NUMPY", "npy"),
     (b"PK\x03\x04", "npz"),
     (b"PAR1", "parquet"),
+    (b"ARROW1", "feather"),
     (b"<stata_dta>", "stata"),
     (b"$FL2", "spss"),
     (b"$FL3", "spss"),
@@ -43,7 +45,6 @@ _MAGIC = (
 )
 _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
-    ((b"arrow1",), "a Feather file. Save it as Parquet, or pass pyarrow.feather.read_table(path) to as_table"),
     ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
     ((b"\x89png", b"\xff\xd8\xff", b"gif8"), "a picture"),
@@ -61,7 +62,7 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
     ----------
     path : path, "-" or file object
         "-" is the standard input. Files compressed by gzip, bzip2 or xz are recognized by their first bytes.
-    format : {"text", "npy", "npz", "parquet", "excel", "stata", "spss", "sas", "xport"}, optional
+    format : {"text", "npy", "npz", "parquet", "feather", "excel", "stata", "spss", "sas", "xport"}, optional
         Kind of file; by default detected from its first bytes and its ending. Excel files need python-calamine, those
         of Stata, SPSS and SAS pyreadstat (the extra ``io``).
     delimiter : str, optional
