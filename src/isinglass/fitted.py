@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, check_count
-from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
-from isinglass.conditionals import energies
+from isinglass.arrays import AnyArray, Bytes, FloatArray
+from isinglass.conditionals import energies, log_scores, ones_given_rest
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from isinglass.names import NodeValues
     from isinglass.select.bootstrap_result import Bootstrap
 
+Floats = FloatArray | list[FloatArray]
+Cells = AnyArray | list[AnyArray]  # values of the source
+"""Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 SUMMARY = (
     *("source", "target", "coupling", "refitted", "std_error", "q"),
@@ -49,24 +52,36 @@ class FittedNetwork:
         """The result of the fit."""
         raise NotImplementedError
 
+    @property
+    def _every_row(self) -> str | None:
+        """What becomes of missing cells where every row wants an answer: none can be dropped."""
+        return "impute" if self._record.coding.missing == "drop" else None
+
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table, read as that of the fit was read; ``missing`` is what becomes of missing cells."""
         raise NotImplementedError
 
-    def _open_rows(self, X: TableLike) -> tuple[Table, Network, Mask]:
-        """Return a table all of whose rows want an answer, with the network and the categories that occur."""
-        record = self._record
-        table = self._open(X, missing="impute" if record.coding.missing == "drop" else None)
-        return table.whole(), record.network, record.occurs
+    def _open_dense(self, X: TableLike) -> AnyTable:
+        """Return a table for a result that has a value for every cell."""
+        if hasattr(X, "tocsr") and hasattr(X, "toarray"):
+            raise DataError(
+                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
+                f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
+            )
+        return self._open(X, missing=self._every_row)
 
-    def score_samples(self, X: TableLike) -> FloatArray:
+    def score_samples(self, X: TableLike) -> Floats:
         """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
 
-        Where cells are missing the sum is over the observed ones, and missing ones are summed over, or averaged over
-        Gibbs draws where they have too many joint states. Estimators refuse missing cells, here and below, unless they
-        are fitted with another ``missing`` than "error"; a `Fit`, such as their ``fit_``, takes them.
+        Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
+        missing ones are summed over, or averaged over Gibbs draws where they have too many joint states. Estimators
+        refuse missing cells, here and below, unless they are fitted with another ``missing`` than "error"; a `Fit`,
+        such as their ``fit_``, takes them.
         """
-        return score_rows(*self._open_rows(X))
+        table, record = self._open(X, missing=self._every_row), self._record
+        if table.is_whole:
+            return score_rows(table, record.network, record.occurs)
+        return table.each(_score_part, record.network)
 
     def log_likelihood(
         self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
@@ -108,36 +123,39 @@ class FittedNetwork:
             table, self._record, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
         )
 
-    def predict_proba(self, X: TableLike) -> FloatArray | list[FloatArray]:
+    def predict_proba(self, X: TableLike) -> Floats:
         """Return P(x_s = 1 | the rest of the row) for every cell, in the columns of the table.
 
         If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
         of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
-        which are summed over or drawn. The result is as large as the dense table; a sparse one has to be made dense
-        first.
+        which are summed over or drawn. Of a table in parts: a list, an array per part. The result is as large
+        as the dense table; a sparse one has to be made dense first.
         """
-        if hasattr(X, "tocsr") and hasattr(X, "toarray"):
-            raise DataError(
-                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
-                f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
-            )
-        return cell_probabilities(*self._open_rows(X))
+        table, record = self._open_dense(X), self._record
+        if table.is_whole:
+            return cell_probabilities(table, record.network, record.occurs)
+        return table.each(_ask_part, record.network)
 
-    def predict(self, X: TableLike) -> AnyArray:
+    def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, in the values of the table.
 
         For a continuous column, the expected number: the means of the numbers in its steps in the table of the fit,
         weighted by the probabilities of the steps. If two values are equally probable, the first. As in `impute`,
-        categories and steps that do not occur in the table of the fit are left out.
+        categories and steps that do not occur in the table of the fit are left out. For a table in parts: a list, one
+        array per part.
         """
-        found, record = self.predict_proba(X), self._record
-        variables = record.network.variables
+        found, variables, occurs = self.predict_proba(X), self._record.network.variables, self._record.occurs
+
+        def label(codes: AnyArray) -> AnyArray:
+            return codes if variables.is_plain else label_cells(codes, variables)
+
+        if not variables.is_binary:
+            chance = among_occurring(list(found), variables, occurs)
+            best = label(np.column_stack([P.argmax(axis=1) for P in chance]))
+            return put_numbers(best, expected_values(chance, self._record.coding.columns))
         if isinstance(found, list):
-            chance = among_occurring(found, variables, record.occurs)
-            best = label_cells(np.column_stack([P.argmax(axis=1) for P in chance]), variables)
-            return put_numbers(best, expected_values(chance, record.coding.columns))
-        best = (found > 0.5).astype(np.uint8)
-        return best if variables.is_plain else label_cells(best, variables)
+            return [label((part > 0.5).astype(np.uint8)) for part in found]
+        return label((found > 0.5).astype(np.uint8))
 
     def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
         """Return prediction intervals of probability ``level`` for the cells of continuous columns.
@@ -146,10 +164,11 @@ class FittedNetwork:
         above. Its ends are numbers of the table of the fit: the smallest, a quartile or the largest of a step. Shape
         (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
-        table, network, occurs = self._open_rows(X)
-        chance = category_probabilities(np.asarray(table), table.holes, network, occurs)
-        parts = among_occurring([part.T for part in network.variables.split(chance)], network.variables, occurs)
-        return central_intervals(parts, self._record.coding.columns, level)
+        table, record = self._open(X, missing=self._every_row).whole(), self._record
+        variables = record.network.variables
+        chance = category_probabilities(np.asarray(table), table.holes, record.network, record.occurs)
+        parts = among_occurring([part.T for part in variables.split(chance)], variables, record.occurs)
+        return central_intervals(parts, record.coding.columns, level)
 
     def impute(
         self, X: TableLike, *, method: str = "conditional", n_sweeps: int = 200, random_state: RandomSource = None
@@ -322,6 +341,14 @@ class FittedNetwork:
         from isinglass.model_file import save
 
         save(self._record, path)
+
+
+def _score_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
+    return np.asarray(log_scores(network, table).sum(axis=0))
+
+
+def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
+    return ones_given_rest(network, table)
 
 
 def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:

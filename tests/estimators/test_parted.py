@@ -1,4 +1,4 @@
-"""Estimators on tables in parts: the fit and the score of the whole table."""
+"""Estimators on tables in parts: the fit, scores and predictions of the whole table."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ WEIGHTS = [WEIGHT[:100], WEIGHT[100:250], WEIGHT[250:]]
 
 
 @pytest.mark.parametrize("estimator", [IsingLasso(0.05), IsingLassoEBIC(alphas=8), IsingNetwork(keep=0)], ids=repr)
-def test_fit_and_score_in_parts(estimator):
+def test_fit_score_and_predict_in_parts(estimator):
     whole = estimator.fit(FRAME, sample_weight=WEIGHT)
     expected = (whole.couplings_, whole.score(FRAME, sample_weight=WEIGHT), whole.predict_proba(FRAME))
     counts, names = whole.pair_counts_, whole.feature_names_in_.tolist()
@@ -28,10 +28,11 @@ def test_fit_and_score_in_parts(estimator):
     np.testing.assert_allclose(parted.pair_counts_, counts)
     assert parted.feature_names_in_.tolist() == names
     assert parted.score(PARTS, sample_weight=WEIGHTS) == pytest.approx(expected[1], abs=1e-6)
-    np.testing.assert_allclose(parted.predict_proba(FRAME), expected[2], atol=1e-6)
-    for answer in (parted.predict_proba, parted.predict, parted.score_samples):
-        with pytest.raises(DataError, match="for predictions pass one part at a time"):
-            answer(PARTS)
+    found = parted.predict_proba(PARTS)
+    assert [len(part) for part in found] == [100, 150, 150]
+    np.testing.assert_allclose(np.concatenate(found), expected[2], atol=1e-6)
+    np.testing.assert_array_equal(np.concatenate(parted.predict(PARTS)), parted.predict(FRAME))
+    np.testing.assert_allclose(np.concatenate(parted.score_samples(PARTS)), parted.score_samples(FRAME))
 
 
 def test_other_columns_are_refused_and_leave_nothing():
@@ -47,7 +48,7 @@ def test_other_columns_are_refused_and_leave_nothing():
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_scores_take_what_fit_took(kind, tmp_path):
+def test_scores_and_predictions_take_what_fit_took(kind, tmp_path):
     frames = [part.assign(w=weight) for part, weight in zip(PARTS, WEIGHTS, strict=True)]
     for k, frame in enumerate(frames):
         frame.to_parquet(tmp_path / f"{k}.parquet")
@@ -62,8 +63,10 @@ def test_scores_take_what_fit_took(kind, tmp_path):
     assert again.score(pattern) == net.score(pattern)
     assert net.score(PARTS) == pytest.approx(net.score(FRAME), rel=1e-12)  # without the column: weights of 1
     assert net.score(PARTS, sample_weight=WEIGHTS) == pytest.approx(expected, rel=1e-12)
+    for given in (pattern, PARTS) if kind == "csv" else (pattern,):
+        np.testing.assert_array_equal(np.concatenate(net.predict(given)), net.predict(FRAME))
     with pytest.raises(DataError, match=r"part 1.*columns"):
-        net.score([PARTS[0], PARTS[1].drop(columns="b")])
+        net.predict([PARTS[0], PARTS[1].drop(columns="b")])
 
 
 @pytest.mark.parametrize("header", [True, False])
@@ -93,12 +96,14 @@ def test_blocks_of_a_generator_and_of_dask():
     assert net.score(array) == pytest.approx(net.score(FRAME), rel=1e-12)
 
 
-def test_rows_with_missing_cells_are_dropped():
+def test_missing_cells_are_dropped_in_a_fit_and_refused_where_every_row_has_an_answer():
     holes = FRAME.astype(float)
     holes.loc[120, "b"] = np.nan
     net = IsingLasso(0.05, missing="drop").fit([holes[:100], holes[100:]])
     assert net.n_rows_ == 399
     assert net.score([holes[:100], holes[100:]]) == pytest.approx(net.score(FRAME.drop(index=120)), rel=1e-12)
+    with pytest.raises(DataError, match=r"part 1: .*missing"):
+        net.predict([holes[:100], holes[100:]])
 
 
 def test_columns_with_categories_are_refused_in_parts():

@@ -22,9 +22,10 @@ from isinglass.names import unused_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isinglass.arrays import AnyArray, FloatArray
+    from isinglass.arrays import FloatArray
     from isinglass.data import Table
     from isinglass.data.source import Source
+    from isinglass.fitted import Cells, Floats
 
 LEVEL = 0.95
 """Probability of the intervals of continuous cells."""
@@ -134,7 +135,7 @@ def _write_tables(
     write_results(console, folder, facts, {}, {}, record, write)
 
 
-def _cells(loaded: Loaded, data: Table, cells: AnyArray | list[FloatArray]) -> tuple[str, JsonObject]:
+def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
     names = list(loaded.network.names)
     if isinstance(cells, list):

@@ -263,8 +263,10 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
         Of a `Table`, as in `impute`, its categories. Whether cells may be missing is decided by ``missing``.
         """
-        coding, (table, network, occurs) = self._record.coding, self._open_rows(X)
-        return complete(X, fill_most_probable(table, network, occurs, coding.columns), table, coding)
+        record = self._record
+        table = self._open(X, missing=self._every_row).whole()
+        filled = fill_most_probable(table, record.network, record.occurs, record.coding.columns)
+        return complete(X, filled, table, record.coding)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
         """Return the names of the columns; other ``input_features`` than those of `fit` are refused."""

@@ -232,9 +232,9 @@ class PartedTable:
     def whole(self, *_: object, **__: object) -> NoReturn:
         """Refuse: the rows are needed in memory."""
         raise DataError(
-            "X must be in memory here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, score "
-            "and log_likelihood accept parts; for predictions pass one part at a time, and for everything else read "
-            "the table, or a sample of its rows, into memory."
+            "X must be in memory here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, "
+            "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
+            "into memory."
         )
 
     with_weight = __array__ = __getitem__ = __iter__ = whole
