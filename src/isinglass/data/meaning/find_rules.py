@@ -29,6 +29,7 @@ from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 
 _GIVE_NUMBERS = setting("encode", python="encode={…: 0, …: 1, …: 2}")
+_ORDERED = setting("ordered", python="an ordered categorical")
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.
 _KNOWN = (
@@ -283,8 +284,7 @@ def _declared_values(spec: ColumnSpec, kind: str) -> list[Value]:
     if kind == "ordinal" and len(values) > 2 and column.declared == "nominal" and words:
         raise DataError(
             f"{spec.where} must be an ordered categorical to be ordinal; got one whose categories have no order "
-            f"({show_values(values)}). Use pandas.Categorical(…, categories=[…], ordered=True), or give each value its "
-            f"number: {_GIVE_NUMBERS}."
+            f"({show_values(values)}). Use {_ORDERED}, or give each value its number: {_GIVE_NUMBERS}."
         )
     if column.declared != "ordinal" and all(is_number(value) for value in values):
         values = sorted(values)
@@ -312,7 +312,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
     if kind == "ordinal" and len(seen) > 2:
         raise DataError(
             f"{where} needs an order of its categories to be ordinal; got {show_values(seen)}. Give each a "
-            f"number ({_GIVE_NUMBERS}), use an ordered categorical, or declare the column as nominal.{spec.remark}"
+            f"number ({_GIVE_NUMBERS}), use {_ORDERED}, or declare the column as nominal.{spec.remark}"
         )
     return sorted(str(value) for value in seen)
 

@@ -65,12 +65,12 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
 
 def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
     """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
-    check_guesses(specs, guesses)
     kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
     kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None]
     if not kept:
         told = "in this table every column seems to name its rows or to be empty"
         raise DataError(f"A network needs at least two columns; {told}. State the kinds of those that are variables.")
+    check_guesses(specs, guesses)
     return [replace(spec, kind=kinds[spec.label]) for spec in kept]
 
 
