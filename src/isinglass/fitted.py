@@ -13,7 +13,7 @@ from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.conditionals import energies, log_scores, ones_given_rest
 from isinglass.data import AnyTable, Table, TableLike
-from isinglass.data.completion import complete
+from isinglass.data.completion import complete, open_once
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values, put_numbers
@@ -205,13 +205,14 @@ class FittedNetwork:
         """
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        table, record = self._open(X, missing="impute").whole(), self._record
+        record, opened = self._record, open_once(X)
+        table = self._open(opened, missing="impute").whole()
         asked = table, record.network, record.occurs, record.coding.columns
         if method == "gibbs":
             cells = fill_drawn(*asked, n_sweeps=n_sweeps, random_state=random_state)
         else:
             cells = fill_most_probable(*asked)
-        return complete(X, cells, table, record.coding)
+        return complete(opened, cells, table, record.coding)
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 def open_source(X: object) -> Source:
     """Determine what kind of container ``X`` is; nothing is converted yet."""
+    if isinstance(X, Source):
+        return X
     if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
         raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
     if hasattr(X, "dims") and hasattr(X, "coords"):
@@ -64,7 +66,8 @@ def _array_source(X: object) -> Source:
 
     if is_numbers:
         return of_numbers(table)
-    return Source((table.shape[0], table.shape[1]), lambda j: number_objects(table[:, j].astype(object)).read())
+    load = functools.cache(lambda j: number_objects(table[:, j].astype(object)).read())
+    return Source((table.shape[0], table.shape[1]), load)
 
 
 def _check_shape(shape: tuple[int, ...], X: object) -> None:

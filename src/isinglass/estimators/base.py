@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, TableLike
-from isinglass.data.completion import complete
+from isinglass.data.completion import complete, open_once
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import comparable_names
 from isinglass.data.open_table import open_table
@@ -263,10 +263,10 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
         Of a `Table`, as in `impute`, its categories. Whether cells may be missing is decided by ``missing``.
         """
-        record = self._record
-        table = self._open(X, missing=self._every_row).whole()
+        record, opened = self._record, open_once(X)
+        table = self._open(opened, missing=self._every_row).whole()
         filled = fill_most_probable(table, record.network, record.occurs, record.coding.columns)
-        return complete(X, filled, table, record.coding)
+        return complete(opened, filled, table, record.coding)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
         """Return the names of the columns; other ``input_features`` than those of `fit` are refused."""
