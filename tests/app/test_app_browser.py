@@ -744,12 +744,33 @@ def test_the_keyboard_is_enough(visit, votes):
     give(page, votes, "keys.csv")
     page.focus("#use-0")
     page.keyboard.press("Space")
-    page.wait_for_function("() => document.getElementById('chosen').textContent.includes('4 columns')")
-    page.wait_for_selector("#run-fit:enabled")  # the choice has been answered; a disabled button takes no focus
-    page.focus("#run-fit")
+    page.focus("#run-fit")  # it takes the focus before the choice has been answered
     page.keyboard.press("Enter")
     page.wait_for_selector("#network", state="visible")
     assert "fitted" in page.inner_text("#status")
+
+
+def test_a_fit_is_of_the_choices_before_it(visit, ratings):
+    page = visit()
+    give(page, ratings, "hasty.csv")
+    page.evaluate("() => ['value-0-6', 'value-1-6', 'run-fit'].forEach((id) => document.getElementById(id).click())")
+    page.wait_for_function("() => state.results.fit && !state.stale")
+    assert page.is_hidden("#problem")
+    with page.expect_download() as download:
+        page.click("#zip")
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert "--na ann=6 --na bob=6" in archive.read("commands.sh").decode()
+
+
+def test_no_fit_follows_a_refused_choice(visit, ratings):
+    page = visit()
+    give(page, ratings, "none.csv")
+    with page.expect_event("console"):  # Chromium says that a request was refused
+        page.evaluate("() => { choose({ codes: { '-1': [' '] } }); document.getElementById('run-fit').click(); }")
+    page.wait_for_selector("#problem", state="visible")
+    page.evaluate("() => posts")
+    assert page.evaluate("() => [state.jobs, state.pending]") == [[], None]
+    assert "400" in page.trouble.pop()
 
 
 def test_a_column_of_groups_is_not_adjusted_for(visit, votes):

@@ -294,8 +294,6 @@ def test_a_choice_that_cannot_be_read_is_undone(client, ratings):
 def test_choices_are_added_to_those_for_which_the_table_is_read(client, ratings):
     with ratings.changes:  # the table is not inspected before all is chosen
         ratings.choose({"codes": {"1": ["9"]}})
-        with pytest.raises(ValueError, match="Wait until the table has been read"):
-            ratings.run("fit")
         ratings.choose({"kinds": {"0": "nominal"}})
         ratings.choose({"left_out": [2]})
     state = client.wait(is_idle)
@@ -305,6 +303,31 @@ def test_choices_are_added_to_those_for_which_the_table_is_read(client, ratings)
     assert not state["stale"]
     command = "isinglass fit a.csv --nominal a --na b=9 --drop c --encode auto --missing impute -o a\n"
     assert ratings.shown.results["fit"].recipe.command_text("fit").startswith(command)
+
+
+@pytest.mark.parametrize("chosen", [{"codes": {"1": ["9"]}}, {"codes": {"1": None}}], ids=["inspected", "taken back"])
+def test_a_fit_waits_until_the_table_has_been_read_as_chosen(client, ratings, chosen):
+    with ratings.changes:
+        ratings.choose({"codes": {"1": ["9"]}})
+        ratings.run("fit")
+        assert (client.server.session.state()["pending"], ratings.queue.jobs) == ("fit", [])
+        ratings.choose(chosen)
+    state = client.wait(lambda state: state["results"] and is_idle(state))
+    assert (state["stale"], state["pending"], state["problem"]) == (False, None, "")
+    assert ("--na" in ratings.shown.results["fit"].recipe.command_text("fit")) == bool(chosen["codes"]["1"])
+
+
+@pytest.mark.parametrize(
+    ("job", "kind", "problem"),
+    [("fit", "continuous", "The last choice of a kind or a code was undone"), ("figure", "nominal", "Fit the network")],
+)
+def test_a_job_does_not_start_with_other_choices(client, ratings, job, kind, problem):
+    with ratings.changes:
+        ratings.choose({"kinds": {"0": kind}})  # a column of words cannot be read as numbers
+        ratings.run(job)
+    state = client.wait(lambda state: state["problem"] and is_idle(state))
+    assert state["problem"].startswith(problem)
+    assert (state["pending"], state["jobs"], state["results"]) == (None, [], {})
 
 
 @pytest.mark.parametrize("kind", ["nominal", "continuous"])  # which can, and cannot be read

@@ -107,7 +107,7 @@ function run(job) {
   const text = `A new ${TITLES[job].toLowerCase()} discards what was made from the one before: ${[...new Set(lost)].join(", ")}. Start it?`;
   if (lost.length && !confirm(text)) return;
   refuse("");
-  posts = posts.then(() => post(`run/${job}`));
+  posts = posts.then(() => refusal || post(`run/${job}`)); // not with other choices than those that are shown
 }
 
 async function follow() {

@@ -29,6 +29,7 @@ class OpenTable:
         self.wanted = recipe.choices  # the choices now
         self.layout = 0  # another number for every table, because places mean other columns; 0 before the inspection
         self.inspection: Job | None = None  # the one under way
+        self.pending: str | None = None  # kind of the job to start when the choices are settled
         self.results: dict[str, Job] = {}  # by key; all of one fit
 
     @property

@@ -27,7 +27,7 @@ function show() {
     redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${count(table.n_rows, "row")}, ${count(table.columns.length, "column")}`));
     redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
     if (!typing) redraw("settings", [table, choices, state.row_names], showSettings);
-    redraw("fit", [table, choices, isBeingRead(), isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
+    redraw("fit", [table, choices, state.is_opening, state.pending, isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
     redraw("code", [state.steps, language], showCode);
   }
   if (results.fit) {

@@ -117,10 +117,17 @@ class Session:
         return self.shown
 
     def _settle(self, choices: Choices) -> None:
-        """Apply choices, and start the inspection that they need."""
-        inspection = self.shown.choose(choices)
+        """Apply choices, and start the inspection that they need, or the job that waits for none."""
+        table = self.shown
+        inspection = table.choose(choices)
         if inspection is not None:
             self.inspections.start(inspection)
+        elif table.is_settled and table.pending is not None:
+            try:
+                self._start(table.pending)
+            except ValueError as error:
+                self.problem = str(error)
+            table.pending = None
         self.changes.notify_tabs()
 
     def _on_inspection_end(self, job: Job) -> None:
@@ -130,36 +137,42 @@ class Session:
             return
         table = self.shown
         table.inspection = None
-        if table.is_settled:  # what it was for has been taken back
-            return
-        if job.state == "done":
-            table.accept(job)
-        else:
-            self.problem = table.refuse(job)
+        if not table.is_settled:  # else what it was for has been taken back
+            if job.state == "done":
+                table.accept(job)
+            else:
+                self.problem, table.pending = table.refuse(job), None
         self._settle(table.wanted)
 
     # Jobs
 
     def run(self, kind: str) -> None:
-        """Start a fit, a bootstrap, a comparison of groups or a figure, as chosen."""
+        """Start a fit, a bootstrap, a comparison of groups or a figure, when the table has been read as chosen."""
         if kind not in RESULT_JOBS:
             raise ValueError("Unknown job.")
         with self.changes:
             table = self._require_table()
-            recipe, unfinished = table.recipe, {one.key: one for one in self.queue.jobs if one.is_open}
-            if not table.is_settled:
-                raise ValueError("Wait until the table has been read as chosen.")
-            for source in recipe.sources(kind):
-                if source in unfinished or not table.is_current(source):
-                    raise ValueError(FIRST[source])
-            if kind == "compare" and recipe.choices.groups is None:
-                raise ValueError("Choose the column that holds the groups first.")
-            same = unfinished.get(recipe.key(kind))
-            if same is not None:
-                if same.recipe.commands(kind) != recipe.commands(kind):
-                    raise ValueError("This is running or waiting with other choices. Stop it first.")
-            elif kind != "fit" or not table.is_current("fit"):  # which would replace itself, and all made from it
-                self.queue.start(table.new_job(kind))
+            if table.is_settled:
+                self._start(kind)
+            else:
+                table.pending = kind
+                self.changes.notify_tabs()
+
+    def _start(self, kind: str) -> None:
+        """Start a job of the choices now, unless its result is there or on its way."""
+        table = self.shown
+        recipe, unfinished = table.recipe, {one.key: one for one in self.queue.jobs if one.is_open}
+        for source in recipe.sources(kind):
+            if source in unfinished or not table.is_current(source):
+                raise ValueError(FIRST[source])
+        if kind == "compare" and recipe.choices.groups is None:
+            raise ValueError("Choose the column that holds the groups first.")
+        same = unfinished.get(recipe.key(kind))
+        if same is not None:
+            if same.recipe.commands(kind) != recipe.commands(kind):
+                raise ValueError("This is running or waiting with other choices. Stop it first.")
+        elif kind != "fit" or not table.is_current("fit"):  # which would replace itself, and all made from it
+            self.queue.start(table.new_job(kind))
 
     def stop(self, number: int) -> None:
         """Stop a job."""
@@ -195,6 +208,8 @@ class Session:
             "layout": table.layout,
             "row_names": recipe.row_names,
             "is_reading": any(job.is_open for job in self.inspections.jobs),
+            "is_opening": self.opening is not None,
+            "pending": table.pending,
             "problem": self.problem,
             "table": recipe.table if table.layout else None,
             "choices": vars(table.wanted),

@@ -46,22 +46,18 @@ function showFit() {
   const kinds = counts.filter(([, number]) => number).map(([text, number]) => `${text}: ${number}`).join(", ");
   const rows = choices.missing === "drop" && used.some((place) => table.columns[place].missing) ? `those of ${count(table.n_rows, "row")} that have no missing cell` : count(table.n_rows, "row");
   const adjusted = covariates.length ? `, adjusted for ${covariates.join(", ")}` : "";
-  byId("chosen").textContent = nodes.length < 2 ? "A network needs at least two columns. Tick them under Columns." : `A network of ${nodes.length} columns (${kinds}), from ${rows}${adjusted}. The penalty is chosen from the data.${isFitted() ? " It is fitted." : ""}`;
-  byId("run-fit").disabled = nodes.length < 2 || isBeingRead() || isRunning("fit") || isFitted();
+  byId("chosen").textContent = nodes.length < 2 ? "A network needs at least two columns. Tick them under Columns." : `A network of ${nodes.length} columns (${kinds}), from ${rows}${adjusted}. The penalty is chosen from the data.${isFitted() ? " It is fitted." : state.pending === "fit" ? " The fit begins when the table has been read." : ""}`;
+  byId("run-fit").disabled = nodes.length < 2 || state.is_opening || isRunning("fit") || isFitted();
 }
 
-/* Tell whether the network is of the choices now; of those that the server has not seen, nobody knows. */
+/* Tell whether the network is of the choices now; false while the server has not seen them. */
 function isFitted() {
   return !state.stale && state.choices === confirmed;
 }
 
-/* Tell whether the choices may still change what the table is read as: a fit would be refused. */
-function isBeingRead() {
-  return state.is_reading || unanswered > 0 || state.version < included;
-}
-
+/* Tell whether a job of this kind runs or waits, for others or for the table to be read. */
 function isRunning(kind) {
-  return state.jobs.some((job) => job.kind === kind && isOpen(job));
+  return state.pending === kind || state.jobs.some((job) => job.kind === kind && isOpen(job));
 }
 
 function showCode() {
