@@ -88,7 +88,7 @@ def test_bad_groups_are_named(table, tmp_path):
     (tmp_path / "hole.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,\n1,1,f\n0,0,f\n0,1,f\n")
     line = error_line(run("compare", tmp_path / "hole.csv", *WORDS, code=3))
     assert "--groups must have an entry for every row; got none in 1 of 6 rows (row 3)." in line
-    assert "Choose --missing impute or --missing drop to leave these rows out." in line
+    assert "or read the table with --missing drop or --missing impute, which do so." in line
     dropped = read_json(run("compare", tmp_path / "hole.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
     assert [group["n_rows"] for group in dropped["groups"]] == [3, 2]
     assert "1 of 6 rows was left out because of 1 missing group label." in dropped["methods"]

@@ -423,8 +423,9 @@ def test_groups_that_lose_different_shares_of_cells_are_made_to_lose_them_alike(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ImputationSettings, "complete", watch)
-        with pytest.warns(DataWarning, match=r"\(0\.0% in 'a', 3\d\.\d% in 'b'\).* 3\d\.\d% of all cells"):
+        with pytest.warns(DataWarning, match=r"\(0\.0% in 'a', 3\d\.\d% in 'b'\).* 3\d\.\d% of all cells") as caught:
             compare_groups(make_table(X, holes=gone), groups, ALPHA, paired=subject, n_permutations=2, random_state=0)
+    assert ("rows without an answer are left out" in str(caught[0].message)) == (not paired)
     first, second = masks[0][:300], masks[0][300:]
     np.testing.assert_array_equal(second, gone[300:])
     if paired:
@@ -548,7 +549,7 @@ def test_rows_without_a_group_are_left_out_where_cells_may_be_missing(missing):
     table = as_table(np.random.default_rng(0).integers(0, 2, (40, 3)), missing=missing)
     groups = [None, np.nan, *["a", "b"] * 19]
     if missing == "error":
-        with pytest.raises(DataError, match=r'none in 2 of 40 rows .* Choose missing="impute" or missing="drop"'):
+        with pytest.raises(DataError, match=r'none in 2 of 40 rows .* Leave these rows out, .* missing="drop"'):
             GroupedRows.read(table, groups, None, None, None)
         return
     with pytest.warns(DataWarning, match="left out 2 of 40 rows without an entry for groups"):

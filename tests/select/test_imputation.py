@@ -201,6 +201,7 @@ def test_nothing_missing_gives_the_same_bits():
     found = impute(X)
     assert found.converged
     assert found.network is None
+    assert repr(found).endswith("columns: no cell missing)")
     assert found.n_rounds == 0
     assert found.table.sample_weight is None
     np.testing.assert_array_equal(next(found.tables()).codes, X)

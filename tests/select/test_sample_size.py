@@ -97,5 +97,6 @@ def test_bad_rows(rows, message):
 
 def test_an_unknown_score_is_named():
     study = sample_size(Network([0.0, 0.0], [[0, 1]], [1.0]), [50], 0.1, n_repeats=1)
+    assert repr(study).startswith("SampleSizeStudy(2 nodes, 1 edge; 1 repeat)")
     with pytest.raises(DataError, match='measure must be one of "sensitivity", "specificity"'):
         study.rows_for("recall", 0.9)

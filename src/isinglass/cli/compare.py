@@ -118,9 +118,9 @@ def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
 
 def _describe(found: GroupComparison) -> dict[str, str]:
     """Say in words what was found."""
-    from isinglass.show.report.methods import FOUND
+    from isinglass.select.group_comparison_result import LEVEL
 
-    different = int((found.edge_p_family <= FOUND).sum())
+    different = int((found.edge_p_family <= LEVEL).sum())
     verb = "differs" if 1 in (different, len(found.edge_index)) else "differ"
     strengths = ", ".join(
         f"{value:.4g} in {group}" for group, value in zip(found.groups, found.global_strengths, strict=True)
@@ -128,9 +128,9 @@ def _describe(found: GroupComparison) -> dict[str, str]:
     facts = {
         "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
-        "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} {verb} at family-wise p ≤ {FOUND:g}",
+        "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} {verb} at family-wise p ≤ {LEVEL:g}",
     }
-    if found.least_p > FOUND:
+    if found.least_p > LEVEL:
         permutations = plural(found.n_permutations, "permutation")
         facts["Caution"] = f"no p can be below {found.least_p:.2g} with {permutations}; take 1000"
     if found.n_constant:

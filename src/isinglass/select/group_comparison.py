@@ -229,13 +229,14 @@ class GroupedRows:
             for other in groups.rows:
                 if other is not own:
                     holes[own] |= table.holes[other if groups.subject is not None else rng.choice(other, len(own))]
+        empty = "" if groups.subject is not None else ", and rows without an answer are left out"
         by_group = ", ".join(f"{share:.1%} in {name!r}" for name, share in zip(groups.names, shares, strict=True))
         warn(
             DataWarning(
                 f"the groups differ in their share of missing cells ({by_group}). To keep the level of the tests, "
                 "cells were deleted in each group by the patterns in which they are missing in the others; "
-                f"{holes.mean():.1%} of all cells are now missing, and rows without an answer are left out. Consider "
-                "leaving out columns that one group hardly answered."
+                f"{holes.mean():.1%} of all cells are now missing{empty}. Consider leaving out columns that one group "
+                "hardly answered."
             )
         )
         return replace(self, table=replace(table, holes=holes, n_missing=int(holes.sum())))

@@ -22,6 +22,8 @@ from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
 from isinglass.text_tables import Columns, show_columns
 
+LEVEL = 0.05
+"""Family-wise p-value up to which an edge is said to differ."""
 ROUNDING = 1e-6
 """Statistics that differ by less, relative to their size, are equal: fits agree to their tolerance, not to the bit."""
 _SHOWN_EDGES = 5  # in the repr

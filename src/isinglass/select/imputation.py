@@ -136,12 +136,14 @@ class Imputation(Frozen):
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.missing.shape
+        if self.network is None:
+            return f"Imputation({n_rows} rows × {n_columns} columns: no cell missing)"
         times = "once" if self.n_imputations == 1 else f"{self.n_imputations} times"
-        state = "nothing missing" if self.network is None else f"{times}, {plural(self.n_rounds, 'round')}"
         left = f", {plural(self.n_empty, 'row')} without an answer left out" if self.n_empty else ""
+        rounds = plural(self.n_rounds, "round")
         return (
             f"Imputation({n_rows} rows × {n_columns} columns: {int(self.missing.sum())} cells "
-            f"({self.missing.mean():.1%}) imputed {state}{left}{'' if self.converged else ', NOT converged'})"
+            f"({self.missing.mean():.1%}) imputed {times}, {rounds}{left}{'' if self.converged else ', NOT converged'})"
         )
 
 

@@ -57,7 +57,8 @@ def labeled_rows(table: Table, labels: Mapping[str, object]) -> tuple[Table, lis
         warn(DataWarning(f"left out {n_gone} of {plural(len(table), 'row')} without an entry for {where}."))
         n_unlabeled, n_dropped = table.n_unlabeled + n_gone, table.n_dropped + n_gone
         return replace(table[kept], n_unlabeled=n_unlabeled, n_dropped=n_dropped), [each[kept] for each in entries]
-    remedy = f"Choose {setting('missing', 'impute')} or {setting('missing', 'drop')} to leave these rows out."
+    reading = f"{setting('missing', 'drop')} or {setting('missing', 'impute')}"
+    remedy = f"Leave these rows out, with their labels, or read the table with {reading}, which do so."
     return table, [_label_rows(argument, each, table, remedy) for argument, each in labels.items()]
 
 

@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
 from isinglass.arrays import FloatArray, read_only
-from isinglass.errors import ArgumentError, suppress_warnings
+from isinglass.errors import ArgumentError, plural, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
@@ -79,10 +79,10 @@ class SampleSizeStudy:
         return min((n for n in means if n > max(short, default=0)), default=None)
 
     def __repr__(self) -> str:
-        nodes, edges = self.network.n_features, self.network.n_edges
+        nodes, edges = plural(self.network.n_features, "node"), plural(self.network.n_edges, "edge")
         means = {name: self.summary(name)[1] for name in self.measures}
         table = show_columns({"rows": self.rows, **means}, "numbers of rows")
-        return f"SampleSizeStudy({nodes} nodes, {edges} edges; {self.n_repeats} repeats)\n{table}"
+        return f"SampleSizeStudy({nodes}, {edges}; {plural(self.n_repeats, 'repeat')})\n{table}"
 
 
 def sample_size(

@@ -25,7 +25,7 @@ from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
 from isinglass.simulate.completions import Completions, sampler_of
-from isinglass.solve.exact_likelihood import MAX_NODES
+from isinglass.simulate.enumeration import can_enumerate
 from isinglass.variables import Variables
 
 RHAT_LIMIT = 1.05
@@ -178,13 +178,14 @@ def gibbs_diagnostics(
     """
     check_count("n_samples", n_samples, least=4)
     check_count("n_chains", n_chains, least=2)
-    seeds = spawn_seeds(random_state, 2)
-    _, diagnostics = sample_dispersed(as_network(network), n_samples, n_chains, seeds, burn_in, thin, n_threads)
+    whole, seeds = as_network(network), spawn_seeds(random_state, 2)
+    _, diagnostics = sample_dispersed(whole, n_samples, n_chains, seeds, burn_in, thin, n_threads)
     if not diagnostics.mixed:
+        other = "use exact_sample, which needs no chains" if can_enumerate(whole) else "weaken the couplings"
         message = (
             f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(diagnostics)} of "
             f"{n_chains * n_samples} rows (at least {ESS_PER_CHAIN * n_chains}). Raise {setting('burn_in')} and "
-            f"{setting('n_samples')}, weaken the couplings, or use exact_sample (up to {MAX_NODES} nodes)."
+            f"{setting('n_samples')}, or {other}."
         )
         warn(MixingWarning(message))
     return diagnostics

@@ -14,7 +14,7 @@ from isinglass.export.attributes import Positions
 from isinglass.names import NodeValues
 from isinglass.network import Network
 from isinglass.pairs import pair_keys
-from isinglass.select.group_comparison_result import GroupComparison
+from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.palette import read_groups
 from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, panels, readable, write_below
@@ -63,7 +63,7 @@ def group_difference(
     *,
     first: str | None = None,
     second: str | None = None,
-    level: float | None = 0.05,
+    level: float | None = LEVEL,
     groups: NodeValues | None = None,
     positions: Positions | None = None,
     labels: bool | str | NodeValues = True,

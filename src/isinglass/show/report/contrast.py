@@ -15,11 +15,11 @@ from isinglass.errors import plural
 from isinglass.export.printing import P_VALUES, heading_of, print_cell
 from isinglass.names import NodeValues
 from isinglass.network import Network
-from isinglass.select.group_comparison_result import GroupComparison
+from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.show.label_places import place_labels, points_along
 from isinglass.show.layout import shared_layout
 from isinglass.show.report.contents import read_wording
-from isinglass.show.report.methods import FOUND, describe_comparison
+from isinglass.show.report.methods import describe_comparison
 from isinglass.show.report.page import read_part, write_page
 
 SIZE, MARGIN = 440.0, 46.0  # side of a drawing and room for labels around it
@@ -74,14 +74,14 @@ def write_comparison(
     ]
     drawn = []
     for (first, second), network in zip(pairs, differences, strict=True):
-        found = {(s, t) for s, t in result.edge_index[result.edge_p_between(first, second) <= FOUND].tolist()}
+        found = {(s, t) for s, t in result.edge_index[result.edge_p_between(first, second) <= LEVEL].tolist()}
         counted = {0: "no edge differs", 1: "one edge differs"}.get(len(found), f"{len(found)} edges differ")
-        if result.least_p > FOUND:
+        if result.least_p > LEVEL:
             counted = "too few permutations to find any"
-        caption = f"{first} minus {second}: {counted} at family-wise p ≤ {FOUND:g}"
+        caption = f"{first} minus {second}: {counted} at family-wise p ≤ {LEVEL:g}"
         drawn.append(_drawing(caption, network, xy, said, widest, found))
     parts = {
-        "LEVEL": f"{FOUND:g}",
+        "LEVEL": f"{LEVEL:g}",
         "FIGURES": _figures(result),
         "NETWORKS": "".join(networks),
         "DIFFERENCE": "".join(drawn),
@@ -117,7 +117,7 @@ def _table(columns: Arrays, said: Mapping[str, str]) -> str:
     family = columns.get("p_family")
     lines = []
     for k, row in enumerate(islice(zip(*columns.values(), strict=True), MOST_ROWS)):
-        kind = ' class="found"' if family is not None and family[k] <= FOUND else ""
+        kind = ' class="found"' if family is not None and family[k] <= LEVEL else ""
         cells = (_cell(value, name in P_VALUES, said) for name, value in zip(columns, row, strict=True))
         lines.append(f"<tr{kind}>{''.join(cells)}</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"

@@ -14,7 +14,7 @@ from isinglass.network import Network
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
-from isinglass.select.group_comparison_result import GroupComparison
+from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.select.imputation import MODEL
 from isinglass.select.method import Method
 from isinglass.select.selector import Selector
@@ -28,9 +28,6 @@ from isinglass.show.report.sentences import (
     say_reading,
     say_weights,
 )
-
-FOUND = 0.05
-"""Family-wise p-value up to which an edge of a comparison is said to differ."""
 
 
 def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> Draft:
@@ -294,13 +291,13 @@ def _say_differences(found: GroupComparison) -> Iterator[str]:
         f"The largest difference in a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the difference "
         f"in global strength {found.strength:.3g} (p = {found.p_strength:.3g})."
     )
-    n_found = int((found.edge_p_family <= FOUND).sum())
-    if found.least_p > FOUND:
+    n_found = int((found.edge_p_family <= LEVEL).sum())
+    if found.least_p > LEVEL:
         few = f"With {found.n_permutations} permutations no p-value can be below {found.least_p:.2g}"
         yield f"{few}: nothing could be found."
         return
     edges = {0: "No edge differed", 1: "One edge differed"}.get(n_found, f"{n_found} edges differed")
     yield (
-        f"{edges} at p ≤ {FOUND:g}, corrected for all {found.networks[0].n_pairs} pairs by the distribution of the "
+        f"{edges} at p ≤ {LEVEL:g}, corrected for all {found.networks[0].n_pairs} pairs by the distribution of the "
         "largest difference (max-T)."
     )
