@@ -77,7 +77,7 @@ class Stability(Frozen):
 
     def __repr__(self) -> str:
         return (
-            f"Stability(alpha={self.alpha:.6g}: number {self.index} of {len(self.alphas)}, "
+            f"Stability(alpha={self.alpha:.6g}: number {self.index + 1} of {len(self.alphas)}, "
             f"instability={self.monotone[self.index]:.3g} (threshold {self.threshold:g}), "
             f"{self.n_subsamples} subsamples of {self.subsample_size} rows, {self.n_fits} fits)"
         )

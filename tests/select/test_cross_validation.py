@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from choices import FunctionPaths, cross_validate
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from isinglass import CrossValidation, Method, Path, Solution, as_table, ising_path, simulate
 from isinglass.arguments import spawn_seeds
@@ -106,7 +106,7 @@ def test_choice_and_rules(table):
     assert sparse.alpha > best.alpha
     assert sparse.solution.n_edges <= best.solution.n_edges
     assert best.n_constant == 0
-    assert "rule=best" in repr(best)
+    assert f"rule=best: alpha={best.alpha:.6g}, number {best.index + 1} of {len(best.path)}, " in repr(best)
     assert best.solution is best.path[best.index]
     truth = {(k, k + 1) for k in range(5)}
     assert truth <= {tuple(pair) for pair in best.solution.edge_index.tolist()}
@@ -211,6 +211,13 @@ def test_splitters_are_given_the_groups(table):
     np.testing.assert_array_equal(Method(selector=selector).choose(table, groups=groups).scores, expected.scores)
     with pytest.raises(DataError, match=r"got GroupKFold.*'groups' parameter should not be None"):
         Method(selector=selector).choose(table)
+    with pytest.raises(DataError, match=r"got StratifiedKFold.*missing 1 required positional argument: 'y'"):
+        Method(selector=CrossValidation(splits=StratifiedKFold(3))).choose(table)
+
+
+def test_words_of_given_folds_have_no_seed():
+    assert CrossValidation(splits=KFold(2)).words == 'cross-validation, given folds, rule "best"'
+    assert CrossValidation(n_repeats=2).words == 'cross-validation, 10 folds repeated 2 times, rule "best", seed 0'
 
 
 @pytest.mark.parametrize("splits", [KFold(2), [([0, 1, 2], [3, 4, 5, 6]), ([3, 4, 5, 6], [0, 1, 2])]])
@@ -232,7 +239,7 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"splits": 3}, "Folds must be pairs of row numbers"),
+        ({"splits": 3}, "splits must be pairs of row numbers or a splitter"),
         ({"splits": [([0, 1], [2])]}, "Folds must be at least 2 pairs; got 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [7])]}, "row numbers from 0 to 6; got others in pair 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [-1])]}, "row numbers from 0 to 6; got others in pair 1"),

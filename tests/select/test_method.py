@@ -121,6 +121,8 @@ def test_bad_selectors_are_named_before_a_fit():
             selector(alpha_min_ratio="a")
     with pytest.raises(DataError, match="splits must be pairs of row numbers or a splitter; got 'abc'"):
         CrossValidation(splits="abc")
+    with pytest.raises(DataError, match=r"a splitter; got 5\. The number of random folds is n_folds\."):
+        CrossValidation(splits=5)
 
 
 def test_standard_errors_and_tests_obey_the_number_of_threads(monkeypatch):
@@ -185,6 +187,13 @@ def test_a_choice_can_be_repeated_at_its_penalty(tmp_path):
     np.testing.assert_allclose(again.network.couplings, choice.solution.couplings, atol=1e-6)
     save(again, tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").method == method.at(choice)
+    linked = np.column_stack([X, X ^ (np.random.default_rng(1).random(X.shape) < 0.1)])
+    choice, fit = method.choose(linked), method.fit(linked)
+    again = method.at(choice).fit(linked)
+    assert again.solution.n_edges
+    lasso = f"in inverse proportion to the couplings of a lasso with penalty {choice.stages[0].solution.alpha:.4g}"
+    assert f"The penalty was given, {lasso} (α = {choice.alpha:.4g})." in again.methods_text()
+    np.testing.assert_allclose(again.refits.edge_errors, fit.refits.edge_errors, rtol=1e-6)
 
 
 def test_constant_columns_are_named_once():

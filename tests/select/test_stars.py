@@ -478,7 +478,7 @@ def test_bad_tables():
 def test_the_record_is_readable_and_frozen():
     found = stars(TABLE, random_state=7)
     assert isinstance(found, Stability)
-    assert f"alpha={found.alpha:.6g}: number {found.index} of 30" in repr(found)
+    assert f"alpha={found.alpha:.6g}: number {found.index + 1} of 30" in repr(found)
     assert "20 subsamples of 173 rows" in repr(found)
     assert f"{found.n_fits} fits" in repr(found)
     with pytest.raises(AttributeError):

@@ -100,17 +100,19 @@ class CrossValidation(Selector):
             check_count("n_repeats", self.n_repeats, most=MOST_TASKS)
         elif self.n_repeats != 1:
             raise ArgumentError("n_repeats", "must be 1 where the folds are given", self.n_repeats)
-        elif isinstance(self.splits, str):
-            raise ArgumentError("splits", "must be pairs of row numbers or a splitter", self.splits)
-        elif not hasattr(self.splits, "split") and hasattr(self.splits, "__iter__"):
+        elif isinstance(self.splits, str) or not (hasattr(self.splits, "split") or hasattr(self.splits, "__iter__")):
+            remedy = "The number of random folds is n_folds."
+            raise ArgumentError("splits", "must be pairs of row numbers or a splitter", self.splits, remedy)
+        elif not hasattr(self.splits, "split"):
             object.__setattr__(self, "splits", tuple(self.splits))  # which may be a generator
         object.__setattr__(self, "alphas", check_alphas(self.alphas, self.alpha_min_ratio))
 
     @property
     def words(self) -> str:
         """How it is set, in words."""
-        folds = f"{self.n_folds} folds" if self.splits is None else "given folds"
-        folds += f" repeated {self.n_repeats} times" if self.n_repeats > 1 else ""
+        if self.splits is not None:
+            return f'cross-validation, given folds, rule "{self.rule}"'
+        folds = f"{self.n_folds} folds" + (f" repeated {self.n_repeats} times" if self.n_repeats > 1 else "")
         return f'cross-validation, {folds}, rule "{self.rule}", seed {self.random_state}'
 
     def check(self, table: AnyTable) -> None:

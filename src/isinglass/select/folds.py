@@ -106,11 +106,11 @@ def check_splits(
     ``splits`` are such pairs, or an object whose ``split(X)``, with ``groups`` if there are any, gives them, as
     scikit-learn's splitters do.
     """
-    pairs = splits
-    if hasattr(splits, "split"):
-        pairs = splits.split(np.asarray(table), **({} if groups is None else {"groups": groups}))
     rows, n_rows = table.weighted_rows, len(table)
+    pairs = splits
     try:
+        if hasattr(splits, "split"):
+            pairs = splits.split(np.asarray(table), **({} if groups is None else {"groups": groups}))
         parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in pairs]
     except (TypeError, ValueError) as error:
         got = f"got {type(splits).__name__}. The reason: {error}"

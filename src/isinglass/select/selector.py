@@ -77,7 +77,7 @@ class Choice(Frozen):
         if self.evidence is not None:
             said = ", ".join(f"{name}={value}" for name, value in self.evidence.settings.items())
             value = f"{self.evidence.kind}={self.evidence.values[self.index]:.6g}"
-            chosen = f"{said}: {chosen}, number {self.index} of {len(self.path)}, {value}"
+            chosen = f"{said}: {chosen}, number {self.index + 1} of {len(self.path)}, {value}"
         return f"{type(self).__name__}({chosen}, {self.solution.n_edges} edges)"
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, read_only
 from isinglass.data import column_sd
+from isinglass.errors import plural
 from isinglass.penalties import penalty_matrix
 from isinglass.results import Path, Solution
 from isinglass.select.progress import tell
@@ -140,12 +141,10 @@ class Stage:
         return replace(self, networks=(*self.networks[:place], scored, *self.networks[after:])), place
 
     def __repr__(self) -> str:
-        solution = self.solution
-        return (
-            f"Stage({self.criterion}, exponent {self.exponent:g}: alpha={solution.alpha:.6g}, number {self.index} of "
-            f"{len(self.networks)}, {solution.n_edges} edges, "
-            f"{'converged' if solution.converged else 'NOT converged'})"
-        )
+        solution, place = self.solution, f"number {self.index + 1} of {len(self.networks)}"
+        state = "converged" if solution.converged else "NOT converged"
+        chosen = f"alpha={solution.alpha:.6g}, {place}, {plural(solution.n_edges, 'edge')}, {state}"
+        return f"Stage({self.criterion}, exponent {self.exponent:g}: {chosen})"
 
 
 def alphas_below(stage: Stage, number: int) -> str:

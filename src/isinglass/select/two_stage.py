@@ -15,7 +15,7 @@ import numpy as np
 from isinglass.arguments import RandomSource, as_generator, check_count, check_not_negative, is_real
 from isinglass.data import PartedTable
 from isinglass.data.parts.parted_table import Fold
-from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
+from isinglass.errors import ArgumentError, ConvergenceWarning, plural, setting, warn
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.prediction_check import STRIDE, PredictionCheck, Verdict, log_distances
@@ -80,7 +80,8 @@ class TwoStageChoice(Choice):
 
     def __repr__(self) -> str:
         network = self.solution.network
-        head = f"TwoStageChoice({network.n_edges} edges among {network.n_nodes} nodes, by {self.reason})"
+        size = f"{plural(network.n_edges, 'edge')} among {plural(network.n_nodes, 'node')}"
+        head = f"TwoStageChoice({size}, by {self.reason})"
         return "\n".join([head, *(f"  {stage!r}" for stage in self.stages)])
 
 
@@ -245,9 +246,18 @@ class FixedStages(Given):
     """Penalties of both stages, or of stage 1, that were chosen for another table."""
 
     name = "given-stages"
+    keeps_errors = True
     first_alpha: float  #: the penalty of stage 1
     alpha: float | None = None  #: the penalty of stage 2; None: there is only stage 1
     exponent: float = FULL  #: of the penalty weights of stage 2
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        if self.alpha is None:
+            return "given"
+        power = "" if self.exponent == FULL else f" to the power {self.exponent:g}"
+        return f"given, in inverse proportion to the couplings{power} of a lasso with penalty {self.first_alpha:.4g}"
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""

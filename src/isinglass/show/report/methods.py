@@ -150,7 +150,7 @@ def _say_choice(fit: Fit, network: Network) -> Iterator[str]:
     if isinstance(selector, TwoStage):
         yield from _say_stages(fit, selector, network)
     elif selector.is_given:
-        yield f"The penalty was given{at}." if at else "The penalties were given."
+        yield f"The penalty was {selector.words}{at}." if at else "The penalties were given."
     else:
         yield f"The penalty{_of_node(selector)} was chosen {_chosen_by(fit.method, network)}{at}."
 
