@@ -214,7 +214,7 @@ def class_tests(modules: Mapping[str, str]) -> list[str]:
 
 
 def unknown_types(modules: Mapping[str, str]) -> list[tuple[str, bool]]:
-    """Return every Any in a signature, and whether a comment there says why."""
+    """Return every Any in a signature, and whether a comment on its line says why."""
     found = []
     for module, source in modules.items():
         lines = source.splitlines()
@@ -224,8 +224,8 @@ def unknown_types(modules: Mapping[str, str]) -> list[tuple[str, bool]]:
             arguments = [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
             types = [each for each in (*(argument.annotation for argument in arguments), node.returns) if each]
             named = [each for type_ in types for each in ast.walk(type_) if isinstance(each, ast.Name)]
-            text = "\n".join(lines[node.lineno - 1 : node.body[0].lineno])
-            found += [(f"{module}.{node.name}", "# Any:" in text) for each in named if each.id == "Any"]
+            unknown = [each for each in named if each.id == "Any"]
+            found += [(f"{module}.{node.name}", "# Any:" in lines[each.lineno - 1]) for each in unknown]
     return found
 
 

@@ -55,7 +55,7 @@ class LazyGroup(click.Group):
         complete_var: str | None = None,
         standalone_mode: bool = True,
         **extra: Any,  # Any: as click has it
-    ) -> Any:
+    ) -> Any:  # Any: as click has it
         """Run the command; every way to end has its exit code."""
         with signals_noted(standalone_mode) as noted:
             try:

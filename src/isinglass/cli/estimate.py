@@ -30,8 +30,15 @@ class Estimate:
     """
 
     def __init__(
-        self, *, method: str, alpha: float | None, select: str | None, random_state: int, n_jobs: int, **values: Any
-    ) -> None:  # Any: options of the command line
+        self,
+        *,
+        method: str,
+        alpha: float | None,
+        select: str | None,
+        random_state: int,
+        n_jobs: int,
+        **values: Any,  # Any: options of the command line
+    ) -> None:
         from isinglass.select import Method
 
         self.seed, self.n_jobs = random_state, n_jobs

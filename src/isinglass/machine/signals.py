@@ -24,8 +24,8 @@ _running: list[threading.Thread] = []  # of `call_interruptibly`, also after an 
 
 @contextmanager
 def _handled(
-    handler: Callable[[int, Any], object], wanted: bool = True
-) -> Iterator[dict[signal.Signals, Any]]:  # Any: as Python has them
+    handler: Callable[[int, FrameType | None], object], wanted: bool = True
+) -> Iterator[dict[signal.Signals, Any]]:  # Any: functions or constants of Python
     """Call a function for signals inside the block, and yield what handles them after it.
 
     What is ignored stays ignored, as SIGINT is in the background of a script, and so is what was not set from Python.
