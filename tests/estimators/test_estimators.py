@@ -824,7 +824,7 @@ BAD = [
     (IsingLassoStARS(n_jobs=0), "n_jobs must be"),
     (IsingLassoEBIC(gamma=-1), "gamma must be finite and not negative"),
     (IsingLassoEBIC(alphas=[]), "alphas must be one-dimensional and not empty"),
-    (IsingLassoCV(cv=1), r"cv must be from 2 to the number of rows with a positive weight \(n_samples=400\); got 1"),
+    (IsingLassoCV(cv=1), r"cv must be an integer of at least 2; got 1"),
     (IsingLassoCV(cv=401), r"\(n_samples=400\); got 401"),
     (IsingLassoCV(cv="five"), "cv must be a number of folds, a splitter or pairs"),
     (IsingLassoCV(cv=2.5), "cv must be a number of folds"),

@@ -23,7 +23,7 @@ class _Nodewise(IsingEstimator):
 
     _estimator = "nodewise"
 
-    def _hold_choice(self, choice: Choice) -> None:
+    def _set_attributes_of_choice(self, choice: Choice) -> None:
         assert isinstance(choice.path, NodewisePath)
         self.asymmetric_couplings_ = sp.csr_array(choice.path.asymmetric_couplings[0])
 

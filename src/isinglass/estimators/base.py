@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data import AnyTable, Coding, TableLike
+from isinglass.data import AnyTable, TableLike
 from isinglass.data.completion import complete, open_once
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import comparable_names
@@ -28,14 +28,10 @@ from isinglass.evaluate.prediction import fill_most_probable
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
 from isinglass.names import tidy_name
-from isinglass.network import Network
 from isinglass.penalties import Penalty
-from isinglass.results import Path, Solution
-from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Run
-from isinglass.selection_records import Stability, TwoStageRecord
 
 if TYPE_CHECKING:
 
@@ -59,47 +55,8 @@ else:
         """scikit-learn's base classes."""
 
 
-class Fitted:
-    """The attributes that `fit` sets, with their types and places in a `Fit`; not all fits have those from ``path_``.
-
-    Annotations in the estimators themselves would be parameters, as these are dataclasses.
-    """
-
-    network_: Annotated[Network, "network"]
-    solution_: Annotated[Solution, "solution"]
-    alpha_: Annotated[float, "solution.alpha"]
-    kkt_residual_: Annotated[float, "solution.kkt_residual"]
-    duality_gap_: Annotated[float, "solution.duality_gap"]
-    converged_: Annotated[bool, "solution.converged"]
-    n_iter_: Annotated[int, "solution.n_iter"]
-    n_rows_: Annotated[float, "data.n_rows"]
-    shares_: Annotated[FloatArray, "data.shares"]
-    pair_counts_: Annotated[tuple[AnyArray, ...], "data.pair_counts"]  # whole numbers, or sums of weights
-    coding_: Annotated[Coding, "coding"]
-    encoding_: Annotated[dict[Any, tuple[Any, Any]], "coding.encoding"]
-    path_: Annotated[Path, "selection.path"]
-    stability_: Annotated[Stability, "selection.stability"]
-    stages_: Annotated[TwoStageRecord, "selection.stages"]
-    marginals_: Annotated[FloatArray, "marginals"]
-    alphas_: Annotated[FloatArray, "alphas"]
-    alphas_per_node_: Annotated[FloatArray, "solution.alphas_per_node"]
-    ebic_path_: Annotated[FloatArray, "ebic_path"]
-    edge_refits_: Annotated[FloatArray, "refits.edges"]
-    edge_errors_: Annotated[FloatArray, "refits.edge_errors"]
-    edge_q_: Annotated[FloatArray, "edge_q"]
-    imputation_: Annotated[Imputation, "imputation"]
-
-    def _hold(self, fit: Fit) -> None:
-        for name, hint in get_type_hints(Fitted, include_extras=True).items():
-            part: Any = fit  # Any: of any type
-            for field in hint.__metadata__[0].split("."):
-                part = getattr(part, field, None)
-            if part is not None:
-                setattr(self, name, part)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
+class IsingEstimator(FittedNetwork, _ScikitLearn):
     """A network that is estimated from a table.
 
     Parameters
@@ -164,33 +121,66 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         """
         table = self.as_table(X, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+            delattr(self, name)  # another fit may not set it
         if is_read(X) or is_in_parts(X):
             self.n_features_in_ = table.shape[1]
             if table.variables.named:
                 self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             validate_data(self, X, skip_check_array=True)
-        self.fit_ = self._prepare(table, X, y).fit(table, run=Run(**self._parameters_of(Run)))
-        self._hold(self.fit_)
-        if self.fit_.choice is not None:
-            self._hold_choice(self.fit_.choice)
+        self._set_attributes(self._prepare(table, X, y).fit(table, run=Run(**self._parameters_of(Run))))
         return self
 
-    def _hold_choice(self, choice: Choice) -> None:
+    def _set_attributes(self, fit: Fit) -> None:
+        """Set the fitted attributes; not all fits have those from ``path_``."""
+        self.fit_ = fit
+        self.network_ = fit.network
+        self.solution_ = fit.solution
+        self.alpha_ = fit.solution.alpha
+        self.kkt_residual_ = fit.solution.kkt_residual
+        self.duality_gap_ = fit.solution.duality_gap
+        self.converged_ = fit.solution.converged
+        self.n_iter_ = fit.solution.n_iter
+        self.n_rows_ = fit.data.n_rows
+        self.shares_ = fit.data.shares
+        self.pair_counts_ = fit.data.pair_counts
+        self.coding_ = fit.coding
+        self.encoding_ = fit.coding.encoding
+        if fit.selection.path is not None:
+            self.path_ = fit.selection.path
+        if fit.alphas is not None:
+            self.alphas_ = fit.alphas
+        if fit.solution.alphas_per_node is not None:
+            self.alphas_per_node_ = fit.solution.alphas_per_node
+        if fit.ebic_path is not None:
+            self.ebic_path_ = fit.ebic_path
+        if fit.selection.stability is not None:
+            self.stability_ = fit.selection.stability
+        if fit.selection.stages is not None:
+            self.stages_ = fit.selection.stages
+        if fit.refits is not None:
+            self.edge_refits_, self.edge_errors_ = fit.refits.edges, fit.refits.edge_errors
+        if fit.edge_q is not None:
+            self.edge_q_ = fit.edge_q
+        if fit.marginals is not None:
+            self.marginals_ = fit.marginals
+        if fit.imputation is not None:
+            self.imputation_ = fit.imputation
+        if fit.choice is not None:
+            self._set_attributes_of_choice(fit.choice)
+
+    def _set_attributes_of_choice(self, choice: Choice) -> None:
         """Set the fitted attributes that only one estimator has."""
 
     @property
     def couplings_(self) -> FloatArray:
         """Dense symmetric coupling matrix, made on demand."""
-        check_is_fitted(self)
-        return self.network_.couplings
+        return self._record.network.couplings
 
     @property
     def fields_(self) -> FloatArray:
         """Fields of the nodes."""
-        check_is_fitted(self)
-        return self.network_.fields
+        return self._record.network.fields
 
     @property
     def method(self) -> Method:

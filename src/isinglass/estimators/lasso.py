@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from isinglass.arguments import is_whole
+from isinglass.arguments import check_count, is_whole
 from isinglass.data import AnyTable, TableLike
 from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, DataError
@@ -88,7 +88,7 @@ class IsingNetwork(ResamplingEstimator):
 
     _selector_class = TwoStage
 
-    def _hold_choice(self, choice: Choice) -> None:
+    def _set_attributes_of_choice(self, choice: Choice) -> None:
         assert isinstance(choice, TwoStageChoice)
         self.held_out_ = choice.stages[choice.stage].held_out
 
@@ -274,37 +274,38 @@ class IsingLassoCV(ResamplingEstimator):
     rule: str = "best"
 
     def _selector(self) -> CrossValidation:
-        folds: Any = DEFAULT_FOLDS if self.cv is None else self.cv  # Any: of the user
-        if isinstance(folds, str) or not (is_whole(folds) or hasattr(folds, "split") or hasattr(folds, "__iter__")):
-            raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", folds)
-        given = {"n_folds": int(folds)} if is_whole(folds) else {"splits": folds}
-        return CrossValidation(**self._parameters_of(CrossValidation), **given)
+        cv: Any = DEFAULT_FOLDS if self.cv is None else self.cv  # Any: of the user
+        if isinstance(cv, str) or not (is_whole(cv) or hasattr(cv, "split") or hasattr(cv, "__iter__")):
+            raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", cv)
+        folds = {"n_folds": check_count("cv", cv, least=2)} if is_whole(cv) else {"splits": cv}
+        return CrossValidation(**self._parameters_of(CrossValidation), **folds)
 
     def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method with the folds of this table, whose rows a splitter may tell apart by ``y``."""
-        folds = DEFAULT_FOLDS if self.cv is None else self.cv
-        if is_whole(folds):
-            n_rows = count_units(table.whole().counted(quiet=True))
-            if not 2 <= folds <= n_rows:
-                must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
-                raise ArgumentError("cv", must, folds)
-            return self.method
         method = self.method
-        splits = method.selector.splits  # type: ignore[attr-defined]
+        selector = method.selector
+        assert isinstance(selector, CrossValidation)
+        splits = selector.splits
+        if splits is None:
+            n_rows = count_units(table.whole().counted(quiet=True))
+            if selector.n_folds > n_rows:
+                must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
+                raise ArgumentError("cv", must, selector.n_folds)
+            return method
         dropped = table.rows is not None and not is_read(X)  # in this fit: row numbers have changed
-        if dropped and not hasattr(splits, "split"):
+        if hasattr(splits, "split"):
+            labels = y if y is None or not dropped else np.asarray(y)[table.rows]
+            splits = list(splits.split(np.asarray(table), labels))
+        elif dropped:
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."
             )
-        if hasattr(splits, "split"):
-            labels = y if y is None or not dropped else np.asarray(y)[table.rows]
-            splits = list(splits.split(np.asarray(table), labels))
         if not splits:
             raise DataError("cv must have pairs of row numbers; got none. An iterator serves one fit: pass a list.")
-        return method.replace(selector=method.selector.replace(splits=splits))
+        return method.replace(selector=selector.replace(splits=splits))
 
-    def _hold_choice(self, choice: Choice) -> None:
+    def _set_attributes_of_choice(self, choice: Choice) -> None:
         assert isinstance(choice, CrossValidationChoice)
         self.cv_results_ = _search_results(choice)
 
