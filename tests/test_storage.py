@@ -318,7 +318,7 @@ def test_what_can_be_saved(tmp_path):
     save(net.fit_, tmp_path / "two.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     for other in (IsingLasso(), FITTED["IsingLasso"].solution, None):
-        with pytest.raises(DataError, match=f"can be saved, not a {type(other).__name__}"):
+        with pytest.raises(DataError, match=f"can be saved; got {type(other).__name__}"):
             save(other, tmp_path / "model.npz")
     with pytest.raises(DataError, match=r"is a folder|its folder does not exist"):
         save(FITTED["IsingLasso"], tmp_path / "nowhere" / "model.npz")

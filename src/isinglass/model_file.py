@@ -53,7 +53,7 @@ def save(fitted: object, path: str | PathLike[str]) -> None:
     if not isinstance(record, CLASSES):
         hint = " Fit it first." if hasattr(fitted, "get_params") else ""
         raise DataError(
-            f"Only a fit, a fitted estimator, a network, a bootstrap or a comparison of groups can be saved, not a "
+            f"Only a fit, a fitted estimator, a network, a bootstrap or a comparison of groups can be saved; got "
             f"{type(fitted).__name__}.{hint}"
         )
     versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
