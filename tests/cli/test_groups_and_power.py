@@ -83,6 +83,12 @@ def test_bad_groups_are_named(table, tmp_path):
     assert ": --groups must be a column of the table; got 'gender'" in line
     line = error_line(run("compare", table, "--groups", "sex", "--paired", "subject", "--alpha", "0.1", code=3))
     assert ": --paired must be a column of the table; got 'subject'" in line
+    line = error_line(run("compare", table, "--groups", "#9", "--paired", "#10", "--alpha", "0.1", code=3))
+    assert ": --groups must be a column of the table, which has 8; got #9." in line
+    line = error_line(run("compare", table, *WORDS, "--paired", "who", "--weights", "who", code=3))
+    assert ": --weights and --paired must be different columns; got 'who'." in line
+    line = error_line(run("compare", table, *WORDS, "--paired", "sex", code=2))
+    assert line == "Error: --groups and --paired must be different columns."
     (tmp_path / "one.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,m\n")
     assert "at least two groups" in error_line(run("compare", tmp_path / "one.csv", *WORDS, code=3))
     (tmp_path / "hole.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,\n1,1,f\n0,0,f\n0,1,f\n")

@@ -65,10 +65,10 @@ def test_a_model_remembers_them(table, tmp_path):
     assert header[:4] == ["a1=1", "a1=2", "a1=3", "a1=4"]
     assert header[12:] == ["party=blue", "party=green", "party=red", "vote=0", "vote=1"]
     P = np.array(first, dtype=float)
-    np.testing.assert_allclose([P[:4].sum(), P[12:15].sum(), P[15:].sum()], 1.0)
+    np.testing.assert_allclose([P[:4].sum(), P[12:15].sum(), P[15:].sum()], 1.0, atol=5e-6)
     score = run("predict", tmp_path / "net", table, "--score")
     expected = fit.network.log_pseudolikelihood(fit.read(read_frame(table))).mean()
-    assert float(score.stdout) == pytest.approx(expected, rel=1e-12)
+    assert float(score.stdout) == pytest.approx(expected, rel=1e-5)
 
 
 def test_blocks_are_written_and_go_when_there_are_none(table, tmp_path):

@@ -62,7 +62,7 @@ def score_error(*words):
 
 def test_score_is_the_mean_log_pseudolikelihood(folder, model, network):
     rows = network.log_pseudolikelihood(X)
-    assert float(score(model, folder / "table.csv").stdout) == pytest.approx(rows.mean(), rel=1e-14)
+    assert score(model, folder / "table.csv").stdout == f"{rows.mean():.6g}\n"
     record = read_json(score(model, folder / "table.csv", "--json").stdout, "score")
     assert record["mean"] == pytest.approx(rows.mean(), rel=1e-14)
 
@@ -77,7 +77,7 @@ def test_weights_count_in_the_score(tmp_path, model, network):
     weight = 1 + np.arange(300) % 4
     weighted = write_csv(tmp_path / "w.csv", [*NAMES, "w"], np.column_stack([X, weight]).tolist())
     wanted = np.average(network.log_pseudolikelihood(X), weights=weight)
-    assert float(score(model, weighted, "--weights", "w").stdout) == pytest.approx(wanted)
+    assert float(score(model, weighted, "--weights", "w").stdout) == pytest.approx(wanted, rel=1e-5)
 
 
 def test_other_columns_are_refused(tmp_path, model):
@@ -105,7 +105,7 @@ def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
     assert "columns of the fitted table; 'tea' cannot be found" in data_error(
         "predict", "--score", tmp_path / "net" / "model.npz", other
     )
-    assert float(score(tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted)
+    assert float(score(tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a model", b"PK\x03\x04 truncated"])
@@ -130,13 +130,13 @@ def test_predict_prints_conditional_probabilities(folder, model, network, tmp_pa
     rows = list(csv.reader(io.StringIO(run("predict", model, folder / "table.csv").stdout)))
     assert rows[0] == NAMES
     chances = network.conditional_probabilities(X)
-    assert np.allclose(np.array(rows[1:], dtype=float), chances, rtol=1e-6, atol=0.0)
-    assert max(len(cell.rpartition(".")[2]) for cell in rows[1]) <= 8  # the digits that matter
+    assert np.allclose(np.array(rows[1:], dtype=float), chances, rtol=1e-5, atol=0.0)
+    assert max(len(cell.rpartition(".")[2]) for cell in rows[1]) <= 7  # six that are significant
     run("predict", model, folder / "table.csv", "-o", tmp_path / "p.csv")
     assert list(csv.reader(io.StringIO((tmp_path / "p.csv").read_text()))) == rows
     words = ["predict", model, folder / "table.csv", "--json"]
     record = read_json(run(*words).stdout, "predict")
-    assert np.allclose(record["cells"], chances, rtol=1e-6, atol=0.0)
+    assert np.allclose(record["cells"], chances, rtol=1e-5, atol=0.0)
     assert read_json(run(*words, "-o", tmp_path / "both.csv").stdout, "predict") == record
     assert (tmp_path / "both.csv").read_bytes() == (tmp_path / "p.csv").read_bytes()
 
@@ -173,7 +173,7 @@ def test_a_model_of_python_reads_tables_as_its_fit_did(tmp_path, missing):
     net = IsingLasso(0.05, missing=missing, encode="auto").fit(frame)
     save(net, tmp_path / "net.npz")
     frame.to_csv(tmp_path / "t.csv", index=False)
-    assert float(score(tmp_path / "net.npz", tmp_path / "t.csv").stdout) == pytest.approx(net.score(frame), rel=1e-12)
+    assert float(score(tmp_path / "net.npz", tmp_path / "t.csv").stdout) == pytest.approx(net.score(frame), rel=1e-5)
     run("report", tmp_path / "net.npz", tmp_path / "t.csv", "-o", tmp_path / "page.html")
 
 

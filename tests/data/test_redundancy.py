@@ -246,7 +246,7 @@ def test_from_the_shell(tmp_path):
     )
     assert "indicator" not in mended.stderr
     score = float(run("predict", tmp_path / "net", tmp_path / "t.csv", "--score").stdout)
-    assert score == pytest.approx(load(tmp_path / "net" / "model.npz").score(frame), rel=1e-12)
+    assert score == pytest.approx(load(tmp_path / "net" / "model.npz").score(frame), rel=1e-5)
 
 
 @pytest.mark.parametrize(

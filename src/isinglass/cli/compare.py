@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from isinglass.atomic import write_text
 from isinglass.cli.command import command
 from isinglass.cli.console import Console
@@ -51,6 +53,8 @@ def compare(
     from isinglass.show.report import write_comparison
     from isinglass.show.report.methods import describe_comparison
 
+    if groups == paired:
+        raise click.UsageError("--groups and --paired must be different columns.")
     folder = output_folder(output, FILES, force=force, inputs=[table])
     keys = [groups] if paired is None else [groups, paired]
     data = reading.with_defaults(labels=keys).read_to_fit(console, table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Collection
 
 import click
 
@@ -111,9 +112,16 @@ def printable(text: str) -> str:
 
 def spell(message: BaseException | str) -> str:
     """Return an error or a warning as one line that names the options of the running command."""
-    got = getattr(message, "got", None)
-    text = message.spelled(lambda mention: _as_option(mention, got)) if hasattr(message, "spelled") else str(message)
-    return " ".join(text.split())
+    if not hasattr(message, "spelled"):
+        return " ".join(str(message).split())
+    about = [getattr(message, "got", None)]
+
+    def note(mention: Setting) -> str:
+        about.append(repr(mention.value))  # of a column that the message gives by number
+        return mention.python
+
+    message.spelled(note)
+    return " ".join(message.spelled(lambda mention: _as_option(mention, about)).split())
 
 
 def _option_of(name: str) -> click.Option | None:
@@ -123,8 +131,8 @@ def _option_of(name: str) -> click.Option | None:
     return next((option for option in found if isinstance(option, click.Option) and option.name == name), None)
 
 
-def _as_option(mention: Setting, got: str | None) -> str:
-    """Return how the running command mentions a parameter, in a message about what it got."""
+def _as_option(mention: Setting, about: Collection[str | None]) -> str:
+    """Return how the running command mentions a parameter, in a message about some values."""
     ctx = click.get_current_context(silent=True)
     page = None if ctx is None else ctx.obj  # that runs the command
     if page is not None and (control := page.name_control(mention)):
@@ -140,7 +148,8 @@ def _as_option(mention: Setting, got: str | None) -> str:
         return shlex.join(spell_reading({mention.name: mention.value}))
     if mention.name == "labels" and ctx is not None:
         given = [name for name in ("groups", "paired") if ctx.params.get(name) is not None]
-        return " or ".join(f"--{name}" for name in [name for name in given if repr(ctx.params[name]) == got] or given)
+        meant = [name for name in given if repr(ctx.params[name]) in about] or given
+        return " and ".join(f"--{name}" for name in meant)
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
     words = spell_option(option, mention.value) if mention.has_value else [name_of(option)]

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """Probability of the intervals of continuous cells."""
-DIGITS = 7
-"""Significant digits of a probability, and of a distance between numbers: the tolerance of a fit leaves no more."""
+DIGITS = 6
+"""Significant digits of what is printed, of numbers those of their range: the tolerance of a fit leaves no more."""
 FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
 
@@ -202,5 +202,5 @@ def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:
     if data.holes is not None:  # which covariates cannot have
         observed = (~data.holes[:, loaded.network.variables.is_modeled]).sum(axis=1)
         cells, per_row = "observed cell", float(np.average(observed, weights=data.sample_weight)) or 1.0
-    words = f"{mean:.6g} per row, {mean / per_row:.4g} per {cells} (log pseudo-likelihood)"
-    return words, f"{mean!r}\n", {"n_rows": len(data), "n_columns": n_scored, "mean": mean}
+    words = f"{mean:.{DIGITS}g} per row, {mean / per_row:.4g} per {cells} (log pseudo-likelihood)"
+    return words, f"{mean:.{DIGITS}g}\n", {"n_rows": len(data), "n_columns": n_scored, "mean": mean}

@@ -286,9 +286,7 @@ def _find_weights(raw: Source, options: ReadOptions, labels: Collection[int]) ->
         raise DataError(f"the table must have the row weights of the fit, {stated!r}. {remedy}")
     place = raw.origin.find(stated, "weights")
     if place in labels:
-        raise DataError(
-            f"{setting('weights')} and {setting('labels')} must be different columns; got {stated!r} for both."
-        )
+        raise ArgumentError("weights", f"and {setting('labels')} must be different columns", stated)
     return place
 
 
