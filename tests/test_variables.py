@@ -116,6 +116,7 @@ def test_the_first_column_with_more_than_two_values_is_named():
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
+        (((2,), None), "kinds must be binary, ordinal, nominal or continuous; got None"),
         (((2,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
         (((3,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
         (((1,), "ordinal"), "2 to 256 categories"),

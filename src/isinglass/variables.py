@@ -111,7 +111,7 @@ class Variables:
         that it has if all categories are equally frequent.
         """
         p = len(categories)
-        words = [kinds] * p if isinstance(kinds, str) else list(kinds)
+        words = [kinds] * p if isinstance(kinds, str) or not isinstance(kinds, Iterable) else list(kinds)
         points = [None] * p if scores is None else list(scores)
         if not len(words) == len(points) == p:
             raise DataError(f"kinds and scores must have one entry per variable ({p}).")

@@ -66,7 +66,8 @@ def test_copies_and_opposites_are_named(tmp_path):
     frame = pd.DataFrame(rng.integers(0, 2, size=(N, 4)), columns=list("abcd"))
     frame["not a"], frame["b again"] = 1 - frame["a"], frame["b"]
     _, (text,) = said(as_table, frame)
-    assert text.startswith("4 columns are copies or exact opposites of each other: 'a' = 'not a'; 'b' = 'b again'.")
+    start = "As read, 4 columns determine each other in every row, like copies or opposites: "
+    assert text.startswith(start + "'a' = 'not a'; 'b' = 'b again'.")
     assert "drop=['not a', 'b again'] in read_table" in text
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
@@ -115,6 +116,15 @@ def test_rows_with_huge_numbers_are_no_relation():
     noise[0, [0, 2]] *= 1e16
     noise[1, [1, 2]] *= 1e16
     assert linear_relations(noise) == []
+
+
+def test_columns_that_vary_in_a_few_rows_only_are_no_relation():
+    cells = np.zeros((500, 4))
+    cells[[3, 4]] = [[1, 5, 2, 7], [1, 8, 9, 4]]
+    assert linear_relations(cells) == []
+    cells[:12, :2] = np.random.default_rng(0).normal(size=(12, 2))
+    cells[:, 3] = cells[:, 0] + cells[:, 1]
+    assert linear_relations(cells) == [[3, 0, 1]]
 
 
 def test_many_sums_of_many_columns_are_found():

@@ -384,13 +384,13 @@ def _doubt_indicators(sets: Sequence[Sequence[Hashable]]) -> Doubts:
 
 
 def _doubt_copies(groups: Sequence[Sequence[Hashable]]) -> Doubts:
-    """Columns that are equal or opposite."""
+    """Columns of which each determines the others of its group: equal, opposite, or with other words for the same."""
     if groups:
         members = list(chain(*groups))
         shown = [" = ".join(map(called, group[:3])) for group in groups]
         redundant = [label for group in groups for label in group[1:]]
         text = (
-            f"{len(members)} columns are copies or exact opposites of each other: "
+            f"as read, {len(members)} columns determine each other in every row, like copies or opposites: "
             f"{listed(shown, LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group "
             f"({drop(redundant)})."
         )

@@ -102,10 +102,12 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     involved = np.abs(coefficients) > INVOLVED
     holds = _hold((cells[:, varied] - means[varied]) / spreads, coefficients, involved, dependent)
     scales = spreads * np.where(largest > 0.0, largest, 1.0)[varied]
+    varies = np.abs(scaled - np.median(scaled, axis=0)) > COMPUTED
     relations = []
     for k, j in enumerate(dependent):
         others = np.flatnonzero(involved[:, k])
-        if holds[k] and len(others) > 1:
+        n_rows = varies[:, [*others, j]].any(axis=1).sum()  # as few rows as columns are always such a relation
+        if holds[k] and len(others) > 1 and n_rows > 2 * len(others):
             # i3 = total - i1 - i2
             is_last_item = np.allclose((coefficients[:, k] * scales[j] / scales)[others[1:]], -1.0, atol=0.01)
             group = [*others, j] if len(others) > 2 and is_last_item else [j, *others]
