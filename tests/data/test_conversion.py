@@ -179,12 +179,16 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (np.array([["1970-01-01", "NaT"]], dtype="datetime64[D]"), "got dates in column 0"),
         (np.array([[1 + 2j]]), "got dtype complex128. Complex data not supported"),
         (sparse.csr_array(np.array([[1j]])), "got a sparse matrix of dtype complex128. Complex data not supported"),
-        ([0, 1], r"1 dimension\(s\). Reshape your data: X.reshape\(-1, 1\) if it is one column"),
+        (np.arange(2), r"1 dimension\(s\). Reshape your data: X.reshape\(-1, 1\) if it is one column"),
+        ([0, 1], r"Reshape your data: numpy.asarray\(X\).reshape\(-1, 1\) if it is one column"),
         (pd.Series([0, 1]), r"got Series with 1 dimension\(s\). Reshape your data: X.to_frame\(\)"),
         (np.zeros((2, 2, 2)), r"3 dimension\(s\)"),
         (3, r"0 dimension\(s\)"),
-        ({"a": [0, 1]}, r"got dict\. Pass pandas\.DataFrame\(X\)"),
+        ({"a": [0, 1]}, r"got dict, whose values have names\. Pass pandas\.DataFrame\(X\)"),
+        ([{"a": 0}, {"a": 1}], r"got list, whose values have names\. Pass pandas\.DataFrame\(X\)"),
+        (np.zeros(2, dtype=[("a", int)]), r"got ndarray, whose values have names\. Pass pandas\.DataFrame\(X\)"),
         ([[0, 1], [1]], "rows of different lengths"),
+        ([[[0], 1], [1, 0]], "rows of different lengths"),
         (np.zeros((0, 3)), r"got 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
         (np.zeros((3, 0)), r"got 0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required"),
         (pd.DataFrame({"a": []}), r"got 0 sample\(s\)"),
@@ -200,6 +204,20 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
 def test_bad_tables_are_explained(X, message):
     with pytest.raises(DataError, match=message):
         to_binary(X)
+
+
+def test_bytes_are_text():
+    yes, no = b"Yes", b"No"
+    column = [yes, no, no, None]
+    for X in (
+        np.array([[yes, yes], [no, yes], [no, no]]),
+        pd.DataFrame({"a": column, "b": [b"1", b"0", b"1", b"?"]}),
+        pl.DataFrame({"a": column}),
+        pa.table({"a": pa.array(column).dictionary_encode()}),
+    ):
+        table = as_table(X, encode="auto", missing="drop")
+        assert table.codes[:, 0].tolist() == [1, 0, 0]
+        assert table.variables.categories[0] == ("No", "Yes")
 
 
 def test_bad_data_is_a_value_error():

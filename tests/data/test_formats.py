@@ -14,6 +14,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pyreadstat
 import pytest
+from scipy import sparse
 
 from isinglass import read_table
 from isinglass.errors import DataError, LimitError, MeaningWarning
@@ -159,6 +160,11 @@ def test_matrix_market_is_named():
         read_table(io.BytesIO(b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n"))
 
 
+def test_archives_with_a_sparse_matrix_are_named():
+    with pytest.raises(DataError, match=r"got a sparse matrix\. Pass scipy\.sparse\.load_npz"):
+        read_table(io.BytesIO(written(sparse.save_npz, sparse.csr_matrix(BITS))))
+
+
 def test_an_archive_that_unpacks_to_too_much():
     data = written(np.savez_compressed, X=np.zeros((3000, 1000)))
     assert len(data) < 2**16
@@ -182,6 +188,12 @@ def test_answers_in_parquet():
     text = pd.DataFrame({"q": ["a", "", "b"], "r": ["n", "y", "?"]})
     table = read_table(io.BytesIO(written(lambda file: text.to_parquet(file))), encode="auto", missing="zero")
     assert table.codes.tolist() == [[0, 0], [0, 1], [1, 0]]
+
+
+def test_texts_that_are_stored_as_bytes():
+    frame = pa.table({"a": [b"Yes", b"No", None], "b": [1, 0, 1]})
+    data = written(lambda file: parquet.write_table(frame, file))
+    assert read_table(io.BytesIO(data), encode="auto", missing="drop").encoding == {"a": ("No", "Yes")}
 
 
 def test_lists_in_cells():

@@ -198,11 +198,15 @@ def number_objects(objects: Sequence[Value] | Cells) -> Column:
         cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
     except TypeError:
         raise UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
-    return Column(cells, [None if is_missing(value) else _as_double(value) for value in seen])
+    return Column(cells, list(map(as_in_text, seen)))
 
 
-def _as_double(value: Value) -> Value:
-    """Return a number of another type than double as the double of its spelling, as in a text file."""
+def as_in_text(value: Value) -> Value:
+    """Return None for a missing cell, bytes as text, and a number of another type as the double of its spelling."""
+    if is_missing(value):
+        return None
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
     if isinstance(value, np.float16 | np.float32):
         return float(str(value))
     return float(value) if isinstance(value, Decimal | Fraction) else value

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.arguments import is_whole
-from isinglass.data.column import NUMBER_TYPES, Column, as_spelled, has_short_fractions, number_objects
+from isinglass.data.column import NUMBER_TYPES, Column, as_in_text, as_spelled, has_short_fractions, number_objects
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import is_missing
 from isinglass.data.source import Source, of_numbers
 from isinglass.errors import DataError, setting
 from isinglass.names import tidy_name
@@ -39,11 +38,20 @@ def open_source(X: object) -> Source:
         )
     if _is_sparse(X):
         return _array_source(_to_dense(X))
-    if isinstance(X, Mapping):
-        name = type(X).__name__
-        raise DataError(f"X must be an array, a data frame or a sparse matrix; got {name}. Pass pandas.DataFrame(X).")
+    if _has_names(X):
+        raise DataError(
+            f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}, whose values have names. Pass "
+            "pandas.DataFrame(X)."
+        )
     frame = as_frame(X)
     return _array_source(X) if frame is None else _frame_source(frame)
+
+
+def _has_names(X: object) -> bool:
+    """Tell whether this is a mapping, a list of mappings, or a structured array."""
+    if isinstance(X, Mapping) or getattr(getattr(X, "dtype", None), "names", None):
+        return True
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def _array_source(X: object) -> Source:
@@ -73,10 +81,11 @@ def _array_source(X: object) -> Source:
 def _check_shape(shape: tuple[int, ...], X: object) -> None:
     kind = type(X).__name__
     if len(shape) == 1:
-        how = "X.to_frame()" if hasattr(X, "to_frame") else "X.reshape(-1, 1)"
+        array = "X" if isinstance(X, np.ndarray) else "numpy.asarray(X)"
+        column = "X.to_frame()" if hasattr(X, "to_frame") else f"{array}.reshape(-1, 1)"
         raise DataError(
             f"X must be a table of shape (n_samples, n_features); got {kind} with 1 dimension(s). Reshape your data: "
-            f"{how} if it is one column, X.reshape(1, -1) if it is one row."
+            f"{column} if it is one column, {array}.reshape(1, -1) if it is one row."
         )
     if len(shape) != 2:
         raise DataError(
@@ -213,4 +222,4 @@ def number_arrow(array: pyarrow.Array | pyarrow.ChunkedArray) -> Column:
         array = array.unify_dictionaries().combine_chunks()
     coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
     cells = coded.indices.cast(pyarrow.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return Column(cells, [None if is_missing(value) else value for value in coded.dictionary.to_pylist()])
+    return Column(cells, list(map(as_in_text, coded.dictionary.to_pylist())))

@@ -52,6 +52,8 @@ def load_npz(data: bytes, limits: Limits) -> Source:
     arrays = read_arrays(io.BytesIO(data), limits.n_bytes)
     if not arrays:
         raise DataError("the file is not a table: it is an archive without arrays of NumPy. Unpack it first.")
+    if arrays.keys() >= {"format", "shape"}:
+        raise DataError("the file must be a table; got a sparse matrix. Pass scipy.sparse.load_npz(path) to as_table.")
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if "X" not in tables and len(tables) != 1:
         raise DataError(f"the file must be an archive with one table, or with one called X; got {sorted(arrays)}.")

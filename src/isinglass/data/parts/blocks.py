@@ -93,7 +93,10 @@ def is_in_parts(X: object) -> bool:
     """Tell whether something is a table in parts: a Dask collection, files, or a sequence of row blocks."""
     if _is_lazy(X) or are_files(X) or isinstance(X, Iterator):
         return True
-    return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2
+    try:
+        return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2
+    except ValueError:  # a row with lists of different lengths
+        return False
 
 
 def is_one_file(X: object) -> bool:
