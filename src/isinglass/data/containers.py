@@ -40,8 +40,8 @@ def open_source(X: object) -> Source:
         return _array_source(_to_dense(X))
     if _has_names(X):
         raise DataError(
-            f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}, whose values have names. Pass "
-            "pandas.DataFrame(X)."
+            f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}, whose values have names. "
+            "Pass pandas.DataFrame(X)."
         )
     frame = as_frame(X)
     return _array_source(X) if frame is None else _frame_source(frame)
