@@ -489,6 +489,16 @@ def test_a_column_without_answers_is_left_out_until_it_has_some(visit, ratings):
     assert "4 columns" in page.inner_text("#chosen")
 
 
+def test_groups_stay_chosen_when_no_answers_are_left(visit, votes):
+    page = visit()
+    give(page, votes, "chosen.csv")
+    page.select_option("#groups", "4")
+    for value in ("yes", "no"):
+        page.click(f"#value-4-{value}")
+    page.wait_for_function("() => state.table.columns[4].kind === null")
+    assert page.input_value("#groups") == "4"
+
+
 def test_codes_of_a_file_with_decimal_commas_are_separated_by_semicolons(visit, tmp_path):
     rows = [f"{k % 2};{k % 3 % 2};{('1,5', '2,5', '99,5')[k % 3]}" for k in range(60)]
     file = tmp_path / "comma.csv"

@@ -333,7 +333,7 @@ def test_commands_and_code_to_copy_name_the_file_as_the_user_does(name):
 
 
 def test_the_name_on_disk_keeps_what_says_the_format():
-    kept = ["My data (2020).csv", "nltcs.train.csv.gz", "größe.sav"]
+    kept = ["My data (2020).csv", "nltcs.train.csv.gz", "größe.sav", "wave 1’s – 100%.csv", "it's [1].csv"]
     assert [Recipe(name).file for name in kept] == kept
     assert Recipe("Data <final>.CSV.gz").file == "Data -final-.CSV.gz"
     assert [Recipe(name).file for name in ("../../etc/passwd", "-o.csv", "..")] == ["passwd.txt", "o.csv", "table.txt"]

@@ -230,7 +230,7 @@ def test_a_name_is_never_a_path(client, name):
     client.upload(name, b"a,b\n0,1\n1,0\n")
     kept = [path for path in client.server.session.folder.rglob("*") if path.is_file()]
     assert len(kept) == 1
-    assert re.fullmatch(r"\w[\w-]*(\.\w+)+", kept[0].name)
+    assert re.fullmatch(r"[\w%][\w%-]*(\.\w+)+", kept[0].name)
     assert kept[0].parent.parent == client.server.session.folder
 
 

@@ -78,7 +78,7 @@ class Recipe:
     @property
     def file(self) -> str:
         """The name of the file on disk: no path, no option, allowed on every system, and always with an ending."""
-        last = re.sub(r"[^\w .()&+,=-]+", "-", re.split(r"[/\\]", self.name)[-1][-60:]).strip(" .-")
+        last = re.sub(r'[\x00-\x1f<>:"|?*]+', "-", re.split(r"[/\\]", self.name)[-1][-60:]).strip(" .-")
         stem, _, ending = last.partition(".")
         return last if stem and ending else f"{stem or 'table'}.txt"
 

@@ -2,16 +2,19 @@
 
 function showSettings() {
   const { table, choices, labels, options } = state;
-  const columns = table.columns.map((column, place) => [String(place), column.name]);
-  const numbers = columns.filter(([place]) => table.columns[place].values.length && table.columns[place].values.every(isNumber));
-  const groups = columns.filter(([place]) => table.columns[place].n_values >= 2 && table.columns[place].n_values <= MOST_VALUES && !["continuous", null].includes(table.columns[place].kind));
+  const holdsWeights = (column) => column.values.length && column.values.every(isNumber);
+  const holdsGroups = (column) => column.n_values >= 2 && column.n_values <= MOST_VALUES && !["continuous", null].includes(column.kind);
+  const columnsFor = (role, fits) => [
+    ["", "none"],
+    ...[...table.columns.entries()].filter(([place, column]) => place === choices[role] || fits(column)).map(([place, { name }]) => [String(place), name]),
+  ];
   const chooseRole = (role, other, value) => {
     const place = value === null ? null : Number(value);
     choose({ [role]: place, [other]: state.choices[other] === place ? null : state.choices[other] });
   };
-  const fields = [makeChoice("weights", [["", "none"], ...numbers], choices.weights, (value) => chooseRole("weights", "groups", value))];
+  const fields = [makeChoice("weights", columnsFor("weights", holdsWeights), choices.weights, (value) => chooseRole("weights", "groups", value))];
   if (choices.weights !== null) fields.push(makeChoice("weight_kind", Object.entries(options.weight_kind), choices.weight_kind, (value) => choose({ weight_kind: value })));
-  fields.push(makeChoice("groups", [["", "none"], ...groups], choices.groups, (value) => chooseRole("groups", "weights", value)));
+  fields.push(makeChoice("groups", columnsFor("groups", holdsGroups), choices.groups, (value) => chooseRole("groups", "weights", value)));
   if (table.n_missing) {
     const zeros = table.columns.every((column, place) => !column.missing || column.kind === "binary" || !isUsed(place));
     const treatments = Object.entries(options.missing).filter(([value]) => value !== "zero" || zeros || choices.missing === "zero");
