@@ -60,16 +60,6 @@ def test_a_separation_that_takes_too_long_to_decide_is_a_limit(monkeypatch):
         separation.find_separation(X, pairs)
 
 
-def test_patterns_of_three_columns_are_counted_right():
-    rng = np.random.default_rng(3)
-    for n in (2, 5, 30):
-        X = rng.integers(0, 2, (n, 6))
-        sets = separation._patterns(X[:, 0].astype(float), X[:, 1:].astype(float))
-        for t, u in itertools.permutations(range(5), 2):
-            occurring = {4 * a + 2 * b + c for a, b, c in X[:, [0, t + 1, u + 1]]}
-            assert sets[t, u] == sum(1 << pattern for pattern in occurring)
-
-
 @pytest.mark.parametrize(("n_tables", "least"), [(12, 1), pytest.param(40, 5, marks=pytest.mark.long)])
 def test_a_triple_is_found_if_and_only_if_three_columns_separate_on_their_own(n_tables, least):
     rng = np.random.default_rng(4)

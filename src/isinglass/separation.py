@@ -34,41 +34,23 @@ def find_separation(codes: ArrayLike, pairs: ArrayLike) -> tuple[int, int] | Non
 def _separating_triple(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
     """Return a pair of three columns that separate on their own, if three do: then the whole table is separated.
 
-    Which of the eight patterns of three columns occur follows from the counts of ones in one, two and three of them.
-    Few sets of patterns occur in a table, and each is decided once.
+    This depends only on which of the eight patterns of three columns occur, and each such set is decided once.
     """
-    table = columns.astype(np.float64)
     joined = np.zeros((columns.shape[1],) * 2, dtype=bool)
     joined[tuple(pairs.T)] = True
+    table = np.ascontiguousarray(columns.T).view(np.uint8)
     decided: dict[int, tuple[int, int] | None] = {}
-    for s in range(columns.shape[1]):
-        later = np.flatnonzero(joined[s])
-        t, u = np.nonzero(joined[np.ix_(later, later)])
-        sets = _patterns(table[:, s], table[:, later])[t, u]
-        for which in np.unique(sets):
-            if which not in decided:
-                rows = np.array([[k >> 2 & 1, k >> 1 & 1, k & 1] for k in range(8) if which >> k & 1], dtype=bool)
-                decided[which] = _separating_direction(rows, np.array([(0, 1), (0, 2), (1, 2)]))
-            found = decided[which]
-            if found is not None:
-                first = np.flatnonzero(sets == which)[0]
-                names = (s, int(later[t[first]]), int(later[u[first]]))
-                return names[found[0]], names[found[1]]
+    for s, t in pairs.tolist():
+        others = np.flatnonzero(joined[s] & joined[t])  # behind both
+        patterns = 4 * table[s] + 2 * table[t] + table[others]
+        occurring = np.bitwise_or.reduce(np.uint8(1) << patterns, axis=1)  # one bit per pattern
+        for u, bits in zip(others.tolist(), occurring.tolist(), strict=True):
+            if bits not in decided:
+                rows = np.array([[k >> 2 & 1, k >> 1 & 1, k & 1] for k in range(8) if bits >> k & 1], dtype=bool)
+                decided[bits] = _separating_direction(rows, np.array([(0, 1), (0, 2), (1, 2)]))
+            if (found := decided[bits]) is not None:
+                return (s, t, u)[found[0]], (s, t, u)[found[1]]
     return None
-
-
-def _patterns(column: FloatArray, others: FloatArray) -> NDArray[np.intp]:
-    """Return, for ``column`` with every two of ``others``, the patterns that occur: bit 4a + 2b + c for (a, b, c)."""
-    n, both, triple = len(column), others.T @ others, (others * column[:, None]).T @ others
-    with_column, ones = others.T @ column, others.sum(axis=0)
-    n11 = {1: triple, 0: both - triple}
-    n10 = {1: with_column[:, None] - triple, 0: (ones - with_column)[:, None] - n11[0]}
-    n00 = {a: total - n11[a] - n10[a] - n10[a].T for a, total in ((1, column.sum()), (0, n - column.sum()))}
-    sets = np.zeros(both.shape, dtype=np.intp)
-    for a in (0, 1):
-        for shift, count in ((0, n00[a]), (1, n10[a].T), (2, n10[a]), (3, n11[a])):
-            sets |= (count > 0.5).astype(np.intp) << (4 * a + shift)
-    return sets
 
 
 def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:

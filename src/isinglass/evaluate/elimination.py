@@ -139,22 +139,21 @@ def _count_fill(s: int, around: list[set[int]]) -> int:
 
 
 def _can_be_thin(around: list[set[int]], logs: list[float], most: float) -> bool:
-    """Tell whether removing the column of fewest neighbors, again and again, meets no table that is too large.
+    """Tell whether columns with few enough neighbors can be removed until none is left.
 
-    This bounds the treewidth from below, and is known long before an order is.
+    Otherwise every order meets a column whose table is too large, which is known here long before an order is.
     """
+    fewest = min(logs)  # categories; 0 where a column has only one
+    too_many = int(most / fewest) if fewest else len(logs)  # neighbors, even if all columns had so few categories
     left = [set(neighbors) for neighbors in around]
-    buckets: dict[int, set[int]] = {}
-    for s, neighbors in enumerate(left):
-        buckets.setdefault(len(neighbors), set()).add(s)
-    least = min(logs)
-    for _ in left:
-        degree = min(degree for degree, nodes in buckets.items() if nodes)
-        if (degree + 1) * least > most:
-            return False
-        s = buckets[degree].pop()
+    removable = [s for s, neighbors in enumerate(left) if len(neighbors) < too_many]
+    n_removed = 0
+    while removable:
+        s = removable.pop()
+        n_removed += 1
         for t in left[s]:
-            buckets[len(left[t])].discard(t)
             left[t].discard(s)
-            buckets.setdefault(len(left[t]), set()).add(t)
-    return True
+            if len(left[t]) == too_many - 1:
+                removable.append(t)
+        left[s] = set()
+    return n_removed == len(left)
