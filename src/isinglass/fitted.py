@@ -21,7 +21,8 @@ from isinglass.evaluate.prediction import cell_probabilities, fill_drawn, fill_m
 from isinglass.network import Network, strongest_first
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
-from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_sample
+from isinglass.simulate.gibbs import gibbs_diagnostics, gibbs_sample
+from isinglass.simulate.mixing import describe_mixing
 from isinglass.text_tables import Columns, text_table
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.simulate.gibbs import diagnose, effective_sample_size, split_rhat
+from isinglass.simulate.mixing import diagnose, effective_sample_size, split_rhat
 
 
 def autoregression(phi, n_chains, n, seed):

@@ -1,14 +1,9 @@
 """Random networks, and rows drawn from a network: Gibbs sampling with diagnostics, and enumeration."""
 
 from isinglass.simulate.enumeration import exact_sample
-from isinglass.simulate.gibbs import (
-    MixingDiagnostics,
-    effective_sample_size,
-    gibbs_diagnostics,
-    gibbs_sample,
-    split_rhat,
-)
+from isinglass.simulate.gibbs import gibbs_diagnostics, gibbs_sample
 from isinglass.simulate.graphs import category_network, chain_network, graph_network, grid_network, random_network
+from isinglass.simulate.mixing import MixingDiagnostics, effective_sample_size, split_rhat
 
 __all__ = [
     "MixingDiagnostics",
