@@ -13,7 +13,7 @@ import click
 from isinglass.cli.console import Console
 from isinglass.cli.exits import Failure, discard_output
 from isinglass.cli.grammar import name_of
-from isinglass.cli.option_table import ADVANCED, GENERAL, OPTIONS
+from isinglass.cli.option_table import ADVANCED, GENERAL, HEADINGS, OPTIONS
 
 Function = Callable[..., None]
 
@@ -44,7 +44,7 @@ class Command(click.Command):
         for parameter in self.get_params(ctx):
             row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if row is not None:
-                sections.setdefault(getattr(parameter, "section", GENERAL), []).append(row)
+                sections.setdefault(HEADINGS.get(str(parameter.name), GENERAL), []).append(row)
         sections[GENERAL] = sections.pop(GENERAL)
         advanced = sections.pop(ADVANCED, [])
         if advanced and ctx.meta.get("help_all"):

@@ -122,5 +122,5 @@ def _fields(record: type) -> set[str]:
     return {field.name for field in dataclasses.fields(record)}
 
 
-ESTIMATE = Bundle("estimate", Estimate, ["alpha", "select", *under(SELECTING, METHOD), "random_state", "n_jobs"])
+ESTIMATE = Bundle("estimate", Estimate, [*under(SELECTING, METHOD), "random_state", "n_jobs"])
 """For commands that estimate one network."""

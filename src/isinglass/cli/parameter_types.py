@@ -1,28 +1,14 @@
-"""Types of options and arguments: numbers within bounds, words, tables, models and where to write."""
+"""Types of options and arguments: words, tables, models and where to write."""
 
 from __future__ import annotations
 
 import glob
-import math
 from os import PathLike
 from pathlib import Path
 
 import click
 
 Word = str | PathLike[str]
-
-
-class Number(click.FloatRange):
-    """A finite number, within bounds if there are some."""
-
-    name = "number"
-
-    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Refuse NaN and infinity, which are within all bounds or have none."""
-        number: float = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
-        return number
 
 
 def one_of(*choices: str) -> click.Choice[str]:
