@@ -17,7 +17,7 @@ from isinglass.data.column import Column, number_objects
 from isinglass.data.meaning.advice import CONTINUOUS, DROP, SAY_VALUES, make_missing, say_kind
 from isinglass.data.meaning.coding import Coding, by_column
 from isinglass.data.meaning.grid import equal_steps, normal_steps
-from isinglass.data.meaning.guards import warn_measured
+from isinglass.data.meaning.guards import guard_measured
 from isinglass.data.meaning.recognition import has_too_many, is_unclear
 from isinglass.data.meaning.rules import ABSENT, BITS, Cut, Levels, Rule, Steps
 from isinglass.data.meaning.scores import check_scores, steps_of
@@ -76,7 +76,7 @@ def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tupl
     if drops_rows and any(isinstance(rule, Steps) for rule in rules.values()):
         rules |= _grids_of_complete_rows(specs, rules)
     if measured:
-        warn_measured({specs[j].label: rules[j] for j in measured})
+        guard_measured({specs[j].label: rules[j] for j in measured})
     return [rules[j] for j in range(len(specs))], levels
 
 

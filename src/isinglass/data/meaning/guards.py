@@ -1,13 +1,13 @@
 """Warnings about values and columns that probably do not mean what they seem to.
 
-A guard looks at columns of a first reading and yields its doubts: columns, a note of a word or two, and a sentence with
-the argument to use. All guards of a kind take the same arguments. Nothing is changed here.
+A guard is a function that checks all columns of a first reading by one rule, which its docstring states. Its warning
+names the columns, what makes them doubtful, and the option to use. Nothing is changed here.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from isinglass.data.meaning.advice import (
 )
 from isinglass.data.meaning.coding import Guess
 from isinglass.data.meaning.recognition import (
+    FEWEST_ITEMS,
     MANY_LEVELS,
     ROWS_TO_JUDGE,
     are_dates,
@@ -36,6 +37,7 @@ from isinglass.data.meaning.recognition import (
     is_weight,
     missing_codes,
     no_answers,
+    reversed_items,
 )
 from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
 from isinglass.data.meaning.rules import Codes, Levels, Rule, Steps
@@ -50,13 +52,9 @@ MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
 SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
-FEWEST_ITEMS, REVERSED_CORRELATION, POSITIVE_SHARE, REVERSED_SHARE = 4, -0.1, 0.9, 0.4
-"""Items of a battery; mean correlation with the others below which one is reversed; share of positive correlations once
-these are turned, and largest share of reversed items."""
 IDENTIFIER, WEIGHTS, DATES, NO_ANSWERS = "names rows?", "weights?", "dates", "no answers"
 """Notes of columns that other modules ask for."""
-
-Doubts = Iterator[MeaningWarning]
+_PLURAL = {"has": "have", "holds": "hold", "is": "are", "looks": "look", "runs": "run"}
 
 
 class CodedColumn(NamedTuple):
@@ -71,19 +69,20 @@ class CodedColumn(NamedTuple):
 def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
     """Warn about columns of which nothing was stated: those left out, and those that may name or weight the rows."""
     places = [guess.place for guess in guesses.values() if guess.kind is None]
-    _say(_doubt_codes(specs, find_suspects(specs, places)))
-    for guard in (_doubt_identifiers, _doubt_left_out, _doubt_weights):
-        _say(guard(specs, guesses))
+    guard_codes(specs, find_suspects(specs, places))
+    guard_identifiers(guesses)
+    guard_left_out(guesses)
+    guard_weights(specs, guesses)
 
 
 def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes: Codes) -> None:
     """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
     suspects = find_suspects(specs, rules)
-    _say(_doubt_codes(specs, suspects))
+    guard_codes(specs, suspects)
     if len(codes) >= ROWS_TO_JUDGE:
         columns = [CodedColumn(specs[j].label, rule, codes[:, j], suspects.get(j, ())) for j, rule in rules.items()]
-        for guard in (_doubt_spans, _doubt_dates, _doubt_spellings, _doubt_rare, _doubt_tails, _doubt_directions):
-            _say(guard(columns))
+        for guard in (guard_spans, guard_dates, guard_spellings, guard_rare, guard_tails, guard_directions):
+            guard(columns)
 
 
 def check_columns(
@@ -94,15 +93,16 @@ def check_columns(
     *,
     are_combined: bool = False,
 ) -> None:
-    """Warn about sets of indicator columns, unless they are combined, and about columns that are copies or opposites.
+    """Warn about sets of indicator columns, unless they are combined, and about columns that determine each other.
 
     ``labels`` are what options call the columns; ``holes`` tells which cells are missing.
     """
     if len(codes) >= ROWS_TO_JUDGE:
         is_binary = np.array([kind == "binary" for kind in variables.kinds])
-        sets = [] if are_combined else indicator_sets(codes, is_binary, variables.names if variables.named else None)
-        _say(_doubt_indicators([[labels[j] for j in group] for group in sets]))
-        _say(_doubt_copies([[labels[j] for j in group] for group in dependent_columns(codes, is_binary, holes)]))
+        if not are_combined:
+            sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
+            guard_indicators(_label(sets, labels))
+        guard_copies(_label(dependent_columns(codes, is_binary, holes), labels))
 
 
 def check_sums(
@@ -120,71 +120,75 @@ def check_sums(
     places = np.flatnonzero((kinds != "nominal") & variables.is_modeled)
     if n_rows >= ROWS_TO_JUDGE and len(places) <= MOST_ITEMS and (kinds[places] != "binary").any():
         rows = np.unique(np.linspace(0, n_rows - 1, MOST_ROWS).astype(np.intp))
-        found = [places[group] for group in linear_relations(score(places, rows))]
-        _say(_doubt_sums([[labels[j] for j in group] for group in found if (kinds[group] != "binary").any()]))
+        found = [places[group].tolist() for group in linear_relations(score(places, rows))]
+        guard_sums(_label([group for group in found if (kinds[group] != "binary").any()], labels))
 
 
-def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
-    """Say which columns were read as numbers because they can be nothing else, and how."""
-    names = list(columns)
-    grids = [f"{called(name)}: {rule.in_words}" for name, rule in columns.items() if isinstance(rule, Steps)]
-    text = (
-        f"numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
-        f"({listed(grids, LISTED, sep='; ')}). If this is what you want, pass {kind_option('continuous', names)}; "
-        f"otherwise cut {_them(names)} ({setting('binarize', python='binarize={…: …}')}), or leave {_them(names)} out "
-        f"({drop(names)})."
-    )
-    warn(_doubt(names, "read as a number", text, "holds", "hold"))
+def _label(groups: Iterable[Sequence[int]], labels: Sequence[Hashable]) -> list[list[Hashable]]:
+    """Return groups of columns as options call them."""
+    return [[labels[j] for j in group] for group in groups]
 
 
-def _say(doubts: Doubts) -> None:
-    for doubt in doubts:
-        warn(doubt)
+def _warn(labels: Iterable[Hashable], note: str, text: str) -> None:
+    warn(MeaningWarning(text, tuple(labels), note))
 
 
-def _doubt(labels: Sequence[Hashable], note: str, text: str, *verb: str) -> MeaningWarning:
-    """Return a doubt; with a ``verb`` for one and for several columns, these are the subject of its first sentence."""
-    if verb:
-        shown = listed(list(map(called, labels)), LISTED)
-        subject = f"column {shown}" if len(labels) == 1 else f"{len(labels)} columns ({shown})"
-        text = f"{subject} {verb[len(labels) > 1]} {text}"
-    return MeaningWarning(text[0].upper() + text[1:], tuple(labels), note)
+def _subject(labels: Collection[Hashable], verb: str) -> str:
+    """Return columns and a verb, the beginning of a sentence: "2 columns ('a', 'b') have"."""
+    shown = listed(list(map(called, labels)), LISTED)
+    return f"Column {shown} {verb}" if len(labels) == 1 else f"{len(labels)} columns ({shown}) {_PLURAL[verb]}"
 
 
-def _them(labels: Sequence[Hashable]) -> str:
+def _them(labels: Collection[Hashable]) -> str:
     return "it" if len(labels) == 1 else "them"
 
 
 # Guards of columns of which nothing was stated.
 
 
-def _doubt_identifiers(_: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Doubts:
-    """Columns that probably name the rows."""
-    named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
-    if named:
-        labels = list(named)
-        numbers = [label for label, values in named.items() if not any(isinstance(value, str) for value in values)]
-        other = f"; if these are numbers, pass {kind_option('continuous', numbers)}" if numbers else ""
-        text = (
-            f"a different value in almost every row: if these name the rows, leave {_them(labels)} out "
-            f"({drop(labels)}){other}.{remark_decimals(chain(*named.values()))}"
-        )
-        yield _doubt(labels, IDENTIFIER, text, "has", "have")
+def guard_measured(columns: Mapping[Hashable, Rule]) -> None:
+    """Columns that were read as numbers because they can be nothing else."""
+    labels = list(columns)
+    grids = [f"{called(label)}: {rule.in_words}" for label, rule in columns.items() if isinstance(rule, Steps)]
+    text = (
+        f"{_subject(labels, 'holds')} numbers and {'is' if len(labels) == 1 else 'are'} read as continuous "
+        f"({listed(grids, LISTED, sep='; ')}). If this is what you want, pass {kind_option('continuous', labels)}; "
+        f"otherwise cut {_them(labels)} ({setting('binarize', python='binarize={…: …}')}), or leave {_them(labels)} "
+        f"out ({drop(labels)})."
+    )
+    _warn(labels, "read as a number", text)
 
 
-def _doubt_left_out(_: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Doubts:
+def guard_identifiers(guesses: Mapping[Hashable, Guess]) -> None:
+    """Columns that probably name the rows: they have a different value in almost every one."""
+    values = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
+    if not values:
+        return
+    labels = list(values)
+    numbers = [label for label in labels if not any(isinstance(value, str) for value in values[label])]
+    other = f"; if these are numbers, pass {kind_option('continuous', numbers)}" if numbers else ""
+    text = (
+        f"{_subject(labels, 'has')} a different value in almost every row: if these name the rows, leave "
+        f"{_them(labels)} out ({drop(labels)}){other}.{remark_decimals(chain(*values.values()))}"
+    )
+    _warn(labels, IDENTIFIER, text)
+
+
+def guard_left_out(guesses: Mapping[Hashable, Guess]) -> None:
     """Columns that are left out, by the reason; nothing is lost with a column without answers."""
-    for note in dict.fromkeys(guess.note for guess in guesses.values()):
+    by_note: dict[str, list[Hashable]] = defaultdict(list)
+    for label, guess in guesses.items():
+        by_note[guess.note].append(label)
+    for note, labels in by_note.items():
         if note not in ("", IDENTIFIER, NO_ANSWERS):
-            labels = [label for label, guess in guesses.items() if guess.note == note]
             advice = f" To keep {'it' if len(labels) == 1 else 'one'}, state its kind." if note != DATES else ""
             advice += remark_decimals(value for label in labels for value in guesses[label].values)
-            yield _doubt(labels, note, f"left out ({note.rstrip('?')}).{advice}", "is", "are")
+            _warn(labels, note, f"{_subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
 
 
-def _doubt_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Doubts:
+def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
     """Columns of numbers that are called like row weights or counts and have the values of such."""
-    found = [
+    labels = [
         label
         for label, guess in guesses.items()
         if is_weight(label)
@@ -192,16 +196,17 @@ def _doubt_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess
         and all(map(is_number, guess.values))
         and are_weights(label, specs[guess.place].numbers)
     ]
-    is_battery = len({str(label).rstrip("0123456789") for label in found}) < len(found)  # w1, w2, w3
-    if found and not is_battery:
-        weights, variable = setting("weights", found[0]), f"pass {kind_option('continuous', found)}"
-        text = f"like row weights: if it counts or weights the rows, pass {weights}; if it is a variable, {variable}."
-        if len(found) > 1:
-            text = (
-                f"like row weights: if they are, pass one of them, such as {weights}, and leave the others out "
-                f"({drop(found[1:])}); if they are variables, {variable}."
-            )
-        yield _doubt(found, WEIGHTS, text, "looks", "look")
+    is_battery = len({str(label).rstrip("0123456789") for label in labels}) < len(labels)  # w1, w2, w3
+    if not labels or is_battery:
+        return
+    weights, variable = setting("weights", labels[0]), f"pass {kind_option('continuous', labels)}"
+    asked = f"if it counts or weights the rows, pass {weights}; if it is a variable, {variable}."
+    if len(labels) > 1:
+        asked = (
+            f"if they are, pass one of them, such as {weights}, and leave the others out ({drop(labels[1:])}); if they "
+            f"are variables, {variable}."
+        )
+    _warn(labels, WEIGHTS, f"{_subject(labels, 'looks')} like row weights: {asked}")
 
 
 # Guards of missing answers.
@@ -223,7 +228,7 @@ def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[in
     return {j: tuple(dict.fromkeys(values)) for j, values in found.items() if values}
 
 
-def _doubt_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value, ...]]) -> Doubts:
+def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value, ...]]) -> None:
     """Values that probably stand for a missing answer; columns with the same ones share a warning.
 
     The advice names the columns where another column has the same value as an answer.
@@ -234,17 +239,18 @@ def _doubt_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value
         elsewhere = any(spelled & ({*spec.values} - {*suspects.get(j, ())}) for j, spec in enumerate(specs))
         remedy = make_missing(codes, [spec.label for spec in specs], columns if elsewhere else ())
         others = dict.fromkeys(value for j in columns for value in specs[j].undeclared_values if value not in codes)
+        labels = [specs[j].label for j in columns]
         text = (
-            f"{show_values(codes, SHOWN)} besides {show_values(others)}. If "
+            f"{_subject(labels, 'has')} {show_values(codes, SHOWN)} besides {show_values(others)}. If "
             f"{'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, pass {remedy}."
         )
-        yield _doubt([specs[j].label for j in columns], f"{show_values(codes, 3)} missing?", text, "has", "have")
+        _warn(labels, f"{show_values(codes, 3)} missing?", text)
 
 
 # Guards of columns with categories.
 
 
-def _doubt_spans(columns: Sequence[CodedColumn]) -> Doubts:
+def guard_spans(columns: Sequence[CodedColumn]) -> None:
     """Ordered categories that are many steps apart: they may be numbers."""
     wide: dict[Hashable, float] = {}
     for label, rule, _, suspected in columns:
@@ -255,21 +261,22 @@ def _doubt_spans(columns: Sequence[CodedColumn]) -> Doubts:
     if wide:
         labels = list(wide)
         text = (
-            f"ordered values that are up to {max(wide.values()):.0f} steps apart. Couplings are per step, so these "
-            f"look small. If the values are numbers, pass {kind_option('continuous', labels)}, and couplings are per "
-            f"standard deviation; if they name something, leave them out ({drop(labels)})."
+            f"{_subject(labels, 'has')} ordered values that are up to {max(wide.values()):.0f} steps apart. Couplings "
+            f"are per step, so these look small. If the values are numbers, pass {kind_option('continuous', labels)}, "
+            f"and couplings are per standard deviation; if they name something, leave them out ({drop(labels)})."
         )
-        yield _doubt(labels, "a number?", text, "has", "have")
+        _warn(labels, "a number?", text)
 
 
-def _doubt_dates(columns: Sequence[CodedColumn]) -> Doubts:
-    dates = [column.label for column in columns if are_dates(column.rule.values)]
-    if dates:
-        yield _doubt(dates, DATES, f"dates: leave them out ({drop(dates)}).", "holds", "hold")
+def guard_dates(columns: Sequence[CodedColumn]) -> None:
+    """Categories that are all dates."""
+    labels = [column.label for column in columns if are_dates(column.rule.values)]
+    if labels:
+        _warn(labels, DATES, f"{_subject(labels, 'holds')} dates: leave them out ({drop(labels)}).")
 
 
-def _doubt_spellings(columns: Sequence[CodedColumn]) -> Doubts:
-    """Categories that differ in case or blanks only."""
+def guard_spellings(columns: Sequence[CodedColumn]) -> None:
+    """Categories that differ in case or blanks only; a warning for each column."""
     for label, rule, _, _ in columns:
         spellings: dict[str, dict[int, str]] = defaultdict(dict)
         for word, code in rule.entries.items() if isinstance(rule, Levels) else ():
@@ -277,12 +284,11 @@ def _doubt_spellings(columns: Sequence[CodedColumn]) -> Doubts:
                 spellings[" ".join(word.casefold().split())][code] = word
         apart = next((words for words in spellings.values() if len(words) > 1), None)
         if apart is not None:
-            alike = show_values(apart.values())
-            text = f"{alike}, which differ only in case or blanks. If they are one answer, {MERGE}."
-            yield _doubt([label], "spellings", text, "has")
+            alike = f"{_subject([label], 'has')} {show_values(apart.values())}, which differ only in case or blanks."
+            _warn([label], "spellings", f"{alike} If they are one answer, {MERGE}.")
 
 
-def _doubt_rare(columns: Sequence[CodedColumn]) -> Doubts:
+def guard_rare(columns: Sequence[CodedColumn]) -> None:
     """Categories of few rows, unless they probably stand for a missing answer."""
     rare: dict[Hashable, list[str]] = defaultdict(list)
     for label, rule, codes, suspected in columns:
@@ -293,31 +299,31 @@ def _doubt_rare(columns: Sequence[CodedColumn]) -> Doubts:
                     rare[label].append(f"{called(label)}: {value!r} ({count})")
     if rare:
         text = (
-            f"some categories have fewer than {FEW_ROWS} rows: {listed(list(chain(*rare.values())), LISTED)}. Their "
+            f"Some categories have fewer than {FEW_ROWS} rows: {listed(list(chain(*rare.values())), LISTED)}. Their "
             f"couplings cannot be estimated reliably. To merge categories, {MERGE}; or leave the column out ({DROP})."
         )
-        yield _doubt(list(rare), "rare category", text)
+        _warn(rare, "rare category", text)
 
 
-def _doubt_tails(columns: Sequence[CodedColumn]) -> Doubts:
-    """Numbers with a long tail, in which couplings can hardly be linear."""
-    skewed = []
+def guard_tails(columns: Sequence[CodedColumn]) -> None:
+    """Numbers with a long tail, by the skewness of their steps: couplings can hardly be linear in them."""
+    labels = []
     for label, rule, codes, _ in columns:
         if isinstance(rule, Steps) and not rule.is_normal:
             cells = codes[codes >= 0].astype(np.float64)
             away = cells - cells.mean()
             if abs((away**3).mean()) > SKEWNESS * (away**2).mean() ** 1.5:
-                skewed.append(label)
-    if skewed:
-        scores = setting("normal_scores", skewed, python=say_of_all("scores", skewed, "normal"))
+                labels.append(label)
+    if labels:
+        scores = setting("normal_scores", labels, python=say_of_all("scores", labels, "normal"))
         text = (
-            "a long tail, and couplings are linear in the values. Take logarithms first, or use ranks instead with "
-            f"{scores}."
+            f"{_subject(labels, 'has')} a long tail, and couplings are linear in the values. Take logarithms first, or "
+            f"use ranks instead with {scores}."
         )
-        yield _doubt(skewed, "long tail", text, "has", "have")
+        _warn(labels, "long tail", text)
 
 
-def _doubt_directions(columns: Sequence[CodedColumn]) -> Doubts:
+def guard_directions(columns: Sequence[CodedColumn]) -> None:
     """Ordered columns that are negatively correlated with the others of their battery.
 
     A battery is a scale, columns whose names differ in a number at the end; or all columns, if there is no scale.
@@ -330,45 +336,19 @@ def _doubt_directions(columns: Sequence[CodedColumn]) -> Doubts:
         scales[str(label).rstrip("0123456789")].append(label)
     batteries = [scale for scale in scales.values() if len(scale) >= FEWEST_ITEMS] or [list(items)]
     some = slice(None, None, max(1, len(columns[0].codes) // MOST_ROWS))
-    turned = [scale[k] for scale in batteries for k in _find_reversed(np.stack([items[name][some] for name in scale]))]
+    turned = [scale[k] for scale in batteries for k in reversed_items(np.stack([items[name][some] for name in scale]))]
     if turned:
         text = (
-            f"against the direction of the others: if the wording is reversed, recode {_them(turned)} with "
-            f"{setting('reverse', option_keys(turned))}."
+            f"{_subject(turned, 'runs')} against the direction of the others: if the wording is reversed, recode "
+            f"{_them(turned)} with {setting('reverse', option_keys(turned))}."
         )
-        yield _doubt(turned, "reversed?", text, "runs", "run")
-
-
-def _find_reversed(codes: Codes) -> list[int]:
-    """Return the items, a row each, that run against the others, if these are a battery."""
-    cells = np.where(codes < 0, np.nan, codes)
-    answered = (codes >= 0).any(axis=1)
-    cells[answered] -= np.nanmean(cells[answered], axis=1, keepdims=True)
-    cells = np.nan_to_num(cells)
-    size = np.linalg.norm(cells, axis=1)
-    if not size.all():
-        return []
-    cells /= size[:, None]
-    n = len(codes)
-    correlations = cells @ cells.T
-    np.fill_diagonal(correlations, 0.0)
-    sign = np.ones(n)
-    for _ in range(n):  # turn the item that is most against the others, until none is
-        against = sign * (correlations @ sign)
-        if against.min() >= 0:
-            break
-        sign[against.argmin()] *= -1
-    sign *= 1 if sign.sum() >= 0 else -1
-    turned = np.flatnonzero((sign < 0) & (correlations @ sign < REVERSED_CORRELATION * (n - 1))).tolist()
-    # In a battery nearly all correlations are positive once the reversed items are turned.
-    positive = (np.outer(sign, sign) * correlations)[np.triu_indices(n, 1)] > 0
-    return turned if len(turned) <= REVERSED_SHARE * n and positive.mean() > POSITIVE_SHARE else []
+        _warn(turned, "reversed?", text)
 
 
 # Guards of columns that depend on others exactly, given in groups.
 
 
-def _doubt_indicators(sets: Sequence[Sequence[Hashable]]) -> Doubts:
+def guard_indicators(sets: Sequence[Sequence[Hashable]]) -> None:
     """Columns of which at most one is 1 in any row."""
     if sets:
         members = list(chain(*sets))
@@ -380,33 +360,33 @@ def _doubt_indicators(sets: Sequence[Sequence[Hashable]]) -> Doubts:
             f"{listed(shown, LISTED, sep='; ')}. Edges within a set hide those between variables: combine "
             f"each set into one column with {setting('combine_indicators', True, python=python)}."
         )
-        yield _doubt(members, "indicator", text)
+        _warn(members, "indicator", text)
 
 
-def _doubt_copies(groups: Sequence[Sequence[Hashable]]) -> Doubts:
+def guard_copies(groups: Sequence[Sequence[Hashable]]) -> None:
     """Columns of which each determines the others of its group: equal, opposite, or with other words for the same."""
     if groups:
         members = list(chain(*groups))
         shown = [" = ".join(map(called, group[:3])) for group in groups]
         redundant = [label for group in groups for label in group[1:]]
         text = (
-            f"as read, {len(members)} columns determine each other in every row, like copies or opposites: "
+            f"As read, {len(members)} columns determine each other in every row, like copies or opposites: "
             f"{listed(shown, LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group "
             f"({drop(redundant)})."
         )
-        yield _doubt(members, "duplicate", text)
+        _warn(members, "duplicate", text)
 
 
-def _doubt_sums(groups: Sequence[Sequence[Hashable]]) -> Doubts:
+def guard_sums(groups: Sequence[Sequence[Hashable]]) -> None:
     """Columns, each the first of a group, that can be computed from the others of the group."""
     if groups:
         computed = [group[0] for group in groups]
         shown = [f"{called(first)} from {listed([*map(called, others)], LISTED)}" for first, *others in groups]
-        count, it = ("a column", "it") if len(groups) == 1 else (f"{len(groups)} columns", "each of them")
+        count, it = ("A column", "it") if len(groups) == 1 else (f"{len(groups)} columns", "each of them")
         text = (
             f"{count} can be computed from others, as a total or a difference can: "
             f"{listed(shown, LISTED, sep='; ')}. Given all others, none of these columns varies: their couplings grow "
             f"until the penalty stops them, their other edges are unreliable, and the fit takes long. Leave {it} out, "
             f"or one of the others ({drop(computed)})."
         )
-        yield _doubt(computed, "computed", text)
+        _warn(computed, "computed", text)

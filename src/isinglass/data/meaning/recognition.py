@@ -1,4 +1,4 @@
-"""What the values and the names of columns look like: codes and words for missing answers, dates, row names, weights.
+"""What columns look like: codes and words for missing answers, dates, row names, weights, items in reverse.
 
 Everything that is recognized by appearance is recognized here; warnings, guesses and messages ask.
 """
@@ -9,6 +9,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.values import Value, is_bit
@@ -51,6 +52,9 @@ _WEIGHT = re.compile(
 _COUNTS = re.compile(r"(.*_)?freq(uency)?(_.*|\d+)?", re.IGNORECASE)
 NEAR_ONE, LARGE_WEIGHT = 0.25, 5000
 """Distance from 1 of the mean of normalized weights, and least mean of weights that sum to a population."""
+FEWEST_ITEMS, REVERSED_CORRELATION, POSITIVE_SHARE, REVERSED_SHARE = 4, -0.1, 0.9, 0.4
+"""Items of a battery; mean correlation with the others below which one is reversed; share of positive correlations once
+these are turned, and largest share of reversed items."""
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{4}[-/](0?[1-9]|1[0-2])")
 
 
@@ -161,3 +165,29 @@ def are_weights(label: Hashable, numbers: FloatArray) -> bool:
         return True
     least, mean = float(numbers.min()), float(numbers.mean())
     return least >= 0 and (least == 0 or abs(mean - 1) <= NEAR_ONE or mean >= LARGE_WEIGHT)
+
+
+def reversed_items(codes: NDArray[np.integer]) -> list[int]:
+    """Return the items, a row each, that run against the others, if these are a battery."""
+    cells = np.where(codes < 0, np.nan, codes)
+    answered = (codes >= 0).any(axis=1)
+    cells[answered] -= np.nanmean(cells[answered], axis=1, keepdims=True)
+    cells = np.nan_to_num(cells)
+    size = np.linalg.norm(cells, axis=1)
+    if not size.all():
+        return []
+    cells /= size[:, None]
+    n = len(codes)
+    correlations = cells @ cells.T
+    np.fill_diagonal(correlations, 0.0)
+    sign = np.ones(n)
+    for _ in range(n):  # turn the item that is most against the others, until none is
+        against = sign * (correlations @ sign)
+        if against.min() >= 0:
+            break
+        sign[against.argmin()] *= -1
+    sign *= 1 if sign.sum() >= 0 else -1
+    turned = np.flatnonzero((sign < 0) & (correlations @ sign < REVERSED_CORRELATION * (n - 1))).tolist()
+    # In a battery nearly all correlations are positive once the reversed items are turned.
+    positive = (np.outer(sign, sign) * correlations)[np.triu_indices(n, 1)] > 0
+    return turned if len(turned) <= REVERSED_SHARE * n and positive.mean() > POSITIVE_SHARE else []
