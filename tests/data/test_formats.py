@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import io
+import pickle
 import struct
 import zipfile
 
@@ -155,9 +156,17 @@ def test_files_that_claim_to_be_huge_are_not_allocated():
         read_table(io.BytesIO(data))
 
 
-def test_matrix_market_is_named():
-    with pytest.raises(DataError, match="got a Matrix Market file"):
-        read_table(io.BytesIO(b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n"))
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n", "a Matrix Market file"),
+        (b"@RELATION votes\n@ATTRIBUTE a {yes,no}\n@DATA\nyes\n", "an ARFF file"),
+        (pickle.dumps(pd.DataFrame(BITS)), "a pickle"),
+    ],
+)
+def test_files_that_other_functions_read_are_named(data, what):
+    with pytest.raises(DataError, match=f"got {what}"):
+        read_table(io.BytesIO(data))
 
 
 def test_archives_with_a_sparse_matrix_are_named():

@@ -46,6 +46,8 @@ _MAGIC = (
 _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
     ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
+    ((b"@relation",), "an ARFF file. Pass pandas.DataFrame(scipy.io.arff.loadarff(path)[0]) to as_table"),
+    ((b"\x80\x03", b"\x80\x04", b"\x80\x05"), "a pickle of Python. Save the table as CSV or Parquet first"),
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
     ((b"\x89png", b"\xff\xd8\xff", b"gif8"), "a picture"),
     ((b"%pdf-",), "a PDF document"),
