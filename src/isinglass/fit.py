@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -34,6 +34,7 @@ from isinglass.select.selector import Choice
 from isinglass.selection_records import Refits, Selection
 from isinglass.storage import NOT_STORED
 from isinglass.table_summary import TableSummary
+from isinglass.text_tables import cell_text
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -263,9 +264,9 @@ class Fit(FittedNetwork, Frozen):
         return facts
 
     def _repr_html_(self) -> str:
-        names, rows = self._strongest(10)
-        facts = [[name, text] for name, text in self.facts().items()]
-        return _html_table([], facts) + _html_table(names, rows)
+        columns = self._summary_columns(10)
+        rows = zip(*(map(cell_text, column[:10]) for column in columns.values()), strict=True)
+        return _html_table([], self.facts().items()) + _html_table(columns, rows)
 
     def known_of_edges(self) -> dict[str, FloatArray]:
         """Return what is known of the edges beside their couplings."""
@@ -313,7 +314,7 @@ class Fit(FittedNetwork, Frozen):
         return f"Fit({self.method.estimator}, {self.method.words}: {self.solution!r})"
 
 
-def _html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _html_table(names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"

@@ -23,7 +23,7 @@ from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_diagnostics, gibbs_sample
 from isinglass.simulate.mixing import describe_mixing
-from isinglass.text_tables import Columns, text_table
+from isinglass.text_tables import Columns, show_columns
 
 if TYPE_CHECKING:
     from isinglass.evaluate.checking import ModelCheck
@@ -275,18 +275,16 @@ class FittedNetwork:
 
     def summary(self, n_edges: int = 10) -> str:
         """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""
-        names, rows = self._strongest(check_count("n_edges", n_edges, least=0))
-        lines = [f"{name}: {text}" for name, text in self._record.facts().items()]
-        more = self._record.network.n_edges - len(rows)
-        lines += ["", text_table(names, rows)] if rows else []
-        return "\n".join([*lines, *([f"… and {more} more"] if more > 0 else [])])
+        check_count("n_edges", n_edges, least=0)
+        facts = [f"{name}: {text}" for name, text in self._record.facts().items()]
+        columns = self._summary_columns(n_edges)
+        return "\n".join([*facts, "", show_columns(columns, "edge", n_edges)] if columns else facts)
 
-    def _strongest(self, n_edges: int) -> tuple[list[str], list[list[str]]]:
-        """Return the names of some columns of the edge table, and its first rows as texts."""
-        columns = {name: column[:n_edges] for name, column in self.edges().items() if name in SUMMARY}
-        columns = {name: column for name, column in columns.items() if any(value == value for value in column)}  # NaN
-        rows = zip(*columns.values(), strict=True)
-        return list(columns), [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
+    def _summary_columns(self, n_edges: int) -> Columns:
+        """Return the columns of the edge table that a summary shows, without those that are NaN in its first rows."""
+        edges = self.edges()
+        known = {name: edges[name] for name in SUMMARY if name in edges}
+        return Columns({name: each for name, each in known.items() if any(one == one for one in each[:n_edges])})
 
     def edges(self) -> Columns:
         """Return the edge table as columns for a data frame, the largest absolute coupling (edge weight) first.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import AnyArray, Frozen
+from isinglass.errors import plural
 
+AnyColumns: TypeAlias = Mapping[str, Sequence[object] | NDArray[np.generic]]  # of equal length, by name
 SHOWN_ROWS = 30  # in the repr of a table
 
 
@@ -35,7 +38,7 @@ class Columns(dict[str, AnyArray]):
         return Columns({name: column[rows] for name, column in self.items()})
 
     def __repr__(self) -> str:
-        return show_columns(self, "rows")
+        return show_columns(self, "row")
 
 
 class NodeColumns(Frozen, ABC):
@@ -45,34 +48,29 @@ class NodeColumns(Frozen, ABC):
 
     @property
     @abstractmethod
-    def columns(self) -> Mapping[str, Sequence[object] | NDArray[np.generic]]:
+    def columns(self) -> AnyColumns:
         """All columns by name, ready for a data frame."""
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __repr__(self) -> str:
-        return show_columns({name.replace("_", " "): column for name, column in self.columns.items()}, "nodes")
+        return show_columns({name.replace("_", " "): column for name, column in self.columns.items()}, "node")
 
 
-def show_columns(columns: Mapping[str, Sequence[object] | NDArray[np.generic]], of: str, most: int = SHOWN_ROWS) -> str:
-    """Return the first rows of some columns as a table, and how many more there are."""
-    n_rows = min(map(len, columns.values()), default=0)
-    rows = [[_cell(column[k]) for column in columns.values()] for k in range(min(n_rows, most))]
-    return text_table(list(columns), rows) + (f"\n… and {n_rows - most} more {of}" if n_rows > most else "")
+def show_columns(columns: AnyColumns, row: str, most: int = SHOWN_ROWS) -> str:
+    """Return the first rows of some columns as a table, and how many more there are; ``row`` is what one of them is."""
+    padded: list[list[str]] = []
+    for name, column in columns.items():
+        texts = [name, *map(cell_text, column[:most])]
+        width = max(map(len, texts))
+        padded.append([text.rjust(width) if padded else text.ljust(width) for text in texts])
+    lines = ["  ".join(cells) for cells in zip(*padded, strict=True)]
+    n_more = min(map(len, columns.values()), default=0) - most
+    return "\n".join([*lines, f"… and {plural(n_more, f'more {row}')}"] if n_more > 0 else lines)
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as lines of text: its first column to the left, the others to the right."""
-    lines = [header, *rows]
-    widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
-    return "\n".join(
-        "  ".join(line[c].rjust(width) if c else line[c].ljust(width) for c, width in enumerate(widths))
-        for line in lines
-    )
-
-
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
     """Return three decimals of a number, or two digits of one that would be shown as 0; "–" for NaN."""
     if not isinstance(value, float):
         return str(value)

@@ -605,7 +605,8 @@ def test_summary_repr_plot_and_report(tmp_path):
     lines = net.summary(3).splitlines()
     assert lines[0].startswith(f"Network: {net.network_.n_edges} of 15 possible edges")
     assert lines[4].split()[:3] == ["source", "target", "coupling"]
-    assert f"{net.edges()['coupling'][0]:.4g}" in lines[5]
+    assert f"{net.edges()['coupling'][0]:.3f}" in lines[5]
+    assert lines[-1] == f"… and {net.network_.n_edges - 3} more edges"
     net.report(tmp_path / "net.html", FRAME, title="Tea")
     assert "<title>Tea" in (tmp_path / "net.html").read_text(encoding="utf-8")
     assert {"network_", "alpha_", "couplings_", "marginals_", "converged_"} <= set(dir(net))

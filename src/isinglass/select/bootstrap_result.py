@@ -296,11 +296,11 @@ class Bootstrap(Frozen):
         pairs = f"{len(self.edge_index)} pairs with an edge at least once among {self.solution.network.n_nodes} nodes"
         head = f'Bootstrap("{self.kind}": {self.n_boot} resamples, {pairs})'
         if self.kind == "rows":
-            return f"{head}\n{show_columns(self.edges(), 'pairs', _SHOWN_EDGES)}" if len(self.edge_index) else head
+            return f"{head}\n{show_columns(self.edges(), 'pair', _SHOWN_EDGES)}" if len(self.edge_index) else head
         shown = {name: column for name, column in self.drops().items() if name in ("dropped", *STATISTICS)}
         stability = [f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items()]
         known = ", ".join(stability) or "none"
-        return f"{head}, mean correlations\n{show_columns(shown, 'shares')}\nCS-coefficients: {known}"
+        return f"{head}, mean correlations\n{show_columns(shown, 'share')}\nCS-coefficients: {known}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

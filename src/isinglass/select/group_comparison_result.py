@@ -275,5 +275,5 @@ class GroupComparison(Frozen):
             f"  global strengths {strengths}: difference {self.strength:.4g}, p = {self.p_strength:.4g}",
         ]
         if len(self.edge_index):
-            lines.append(show_columns(self.edges(), "pairs", _SHOWN_EDGES))
+            lines.append(show_columns(self.edges(), "pair", _SHOWN_EDGES))
         return "\n".join(lines)

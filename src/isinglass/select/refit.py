@@ -97,7 +97,7 @@ class Refit(Frozen):
 
     def __repr__(self) -> str:
         head = f"Refit({len(self.edge_values)} edges among {self.solution.network.n_nodes} nodes, unpenalized)"
-        return f"{head}\n{show_columns(self.edges(), 'edges', _SHOWN_EDGES)}" if len(self.edge_values) else head
+        return f"{head}\n{show_columns(self.edges(), 'edge', _SHOWN_EDGES)}" if len(self.edge_values) else head
 
 
 def refit(

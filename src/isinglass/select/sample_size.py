@@ -81,7 +81,7 @@ class SampleSizeStudy:
     def __repr__(self) -> str:
         nodes, edges = plural(self.network.n_features, "node"), plural(self.network.n_edges, "edge")
         means = {name: self.summary(name)[1] for name in self.measures}
-        table = show_columns({"rows": self.rows, **means}, "numbers of rows")
+        table = show_columns({"rows": self.rows, **means}, "sample size")
         return f"SampleSizeStudy({nodes}, {edges}; {plural(self.n_repeats, 'repeat')})\n{table}"
 
 
