@@ -18,6 +18,7 @@ from isinglass import (
     IsingLassoEBIC,
     IsingLassoStARS,
     IsingNetwork,
+    Table,
     as_table,
     ising_path,
     load,
@@ -126,6 +127,17 @@ def test_cells_of_a_table_of_0_and_1_are_values():
     binary = IsingLasso(0.1).fit(rng.integers(0, 2, size=(200, 3))).fit_
     with pytest.raises(DataError, match="must have the categories of the network"):
         binary.score_samples(as_table(rng.integers(1, 6, size=(200, 3)), kinds="ordinal"))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float64, object])
+def test_arrays_hold_values_whatever_their_type(dtype):
+    X = np.random.default_rng(0).integers(1, 4, size=(200, 3))
+    net = IsingLasso(0.05, kinds="ordinal").fit(X)
+    codes = Table((X - 1).astype(np.uint8), net.network_.variables)
+    for ask in (net.score_samples, net.fit_.score_samples, net.network_.log_pseudolikelihood, net.network_.energy):
+        np.testing.assert_array_equal(ask(X.astype(dtype)), ask(codes))
+        with pytest.raises(DataError, match="got 0 in column 0"):
+            ask((X - 1).astype(dtype))
 
 
 def test_weights_are_repeated_rows():
