@@ -153,7 +153,7 @@ def quoted_facts():
     from isinglass.select import (
         ImputationSettings,
         error_rates,
-        group_comparison,
+        grouped_rows,
         imputation,
         parallel,
         prediction_check,
@@ -163,7 +163,7 @@ def quoted_facts():
     )
     from isinglass.show.plot import arrange
     from isinglass.show.plot.rows import MOST_ROWS
-    from isinglass.simulate import gibbs
+    from isinglass.simulate import mixing
     from isinglass.solve import device, path
     from isinglass.solve.limits import LARGE, SPARSE_COLUMNS
     from isinglass.storage import default_limit
@@ -199,7 +199,7 @@ def quoted_facts():
     yield "trusting.md", f"$\\gamma = {EBIC().gamma}$ means the same in both"
     yield "trusting.md", f"at least {word(error_rates.LEAST_ROWS)} rows per parameter"
     yield "trusting.md", f"fewer than {word(int(error_rates.LEAST_EXPECTED))} rows are expected"
-    yield "groups.md", f"differ by more than {100 * group_comparison.UNEQUAL:g} percentage points"
+    yield "groups.md", f"differ by more than {100 * grouped_rows.UNEQUAL:g} percentage points"
     yield "plots.md", f"always in networks of up to {arrange.BENT_FAR_UP_TO} nodes"
     yield "plots.md", f"enough in networks of up to {arrange.BENT_UP_TO}"
     yield "plots.md", f"of the {MOST_ROWS} strongest edges"
@@ -207,8 +207,8 @@ def quoted_facts():
     yield "report.md", f"at most {most.default} pairs"
     yield "estimators.md", f"the likelihood itself, up to {MAX_NODES} columns"
     yield "coming-from-r.md", f"the likelihood itself, up to {MAX_NODES} columns"
-    yield "simulation.md", f"Above {gibbs.RHAT_LIMIT} there is a warning"
-    yield "simulation.md", f"Below {gibbs.ESS_PER_CHAIN} per chain there is a warning"
+    yield "simulation.md", f"Above {mixing.RHAT_LIMIT} there is a warning"
+    yield "simulation.md", f"Below {mixing.ESS_PER_CHAIN} per chain there is a warning"
     limits, words = documents.Limits(), ", ".join(f"`{word}`" for word in ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN"))
     yield (
         "tables.md",

@@ -31,7 +31,7 @@ from isinglass import (
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ImputationSettings
-from isinglass.select.group_comparison import GroupedRows
+from isinglass.select.grouped_rows import GroupedRows
 
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
