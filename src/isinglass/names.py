@@ -65,10 +65,10 @@ def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:  
     labels: Any = list(values) if isinstance(values, Mapping) else getattr(values, "index", None)
     if not hasattr(labels, "__len__"):  # of a list, a method
         labels = range(len(listed))
-    return [None if place is None else listed[place] for place in find_nodes(labels, names, what)]
+    return [None if place is None else listed[place] for place in _find_nodes(labels, names, what)]
 
 
-def find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> list[int | None]:
+def _find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> list[int | None]:
     """Return the place of every node among the labels of a series, a mapping or one side of a matrix."""
     # The numbers 0, 1, 2, … that pandas makes up are no names.
     counts: Any = labels

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from isinglass.evaluate.likelihood import LogPartition
 
 _SHOWN_EDGES = 3  # in the repr
-_ARRAYS = ("fields", "pairs", "pair_parameters")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -473,7 +472,8 @@ class Network(Frozen):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
             return NotImplemented
-        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
+        names = ("fields", "pairs", "pair_parameters")
+        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
         return same and self.variables == other.variables
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays; equal networks need not be the same object

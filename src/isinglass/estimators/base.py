@@ -128,7 +128,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
                 self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             validate_data(self, X, skip_check_array=True)
-        self._set_attributes(self._prepare(table, X, y).fit(table, run=Run(**self._parameters_of(Run))))
+        self._set_attributes(self._method_for(table, X, y).fit(table, run=Run(**self._parameters_of(Run))))
         return self
 
     def _set_attributes(self, fit: Fit) -> None:
@@ -198,7 +198,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         names = {field.name for field in fields(record)}
         return {name: value for name, value in vars(self).items() if name in names}
 
-    def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
+    def _method_for(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method for one table."""
         return self.method
 

@@ -280,7 +280,7 @@ class IsingLassoCV(ResamplingEstimator):
         folds = {"n_folds": check_count("cv", cv, least=2)} if is_whole(cv) else {"splits": cv}
         return CrossValidation(**self._parameters_of(CrossValidation), **folds)
 
-    def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
+    def _method_for(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method with the folds of this table, whose rows a splitter may tell apart by ``y``."""
         method = self.method
         selector = method.selector

@@ -79,7 +79,7 @@ class DeviceRows:
         # PyTorch warns of arrays that cannot be written to.
         return torch.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
-    def _take(self, tensor: torch.Tensor) -> AnyArray:  # Any: of the type of the tensor
+    def _take(self, tensor: torch.Tensor) -> AnyArray:
         array: AnyArray = tensor.cpu().numpy()
         return array
 

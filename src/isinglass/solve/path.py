@@ -323,7 +323,7 @@ def _compile(reduction: Reduction, penalty: SolverPenalty, n_threads: int) -> Pr
     refuse_categories(n_rows, sizes)
     needed = path_bytes(n_rows * int(sizes.max(initial=1)), p, p * (p - 1) // 2)
     needed += _PER_COEFFICIENT * int(sizes.sum()) ** 2
-    return Problem(cells, weight, *given, memory_for(needed), steps, penalty.ranges, reduction.modelled)
+    return Problem(cells, weight, *given, memory_for(needed), steps, penalty.ranges, reduction.modeled)
 
 
 def collect(solutions: Iterable[Solution], callback: Callable[[Solution], object] | None) -> tuple[Solution, ...]:

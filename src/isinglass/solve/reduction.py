@@ -77,7 +77,7 @@ class Reduction:
         return SolverUnits(self.variables, self.columns, self.counts, self.n_rows)
 
     @property
-    def modelled(self) -> Bytes | None:
+    def modeled(self) -> Bytes | None:
         """Which of the columns that vary are modeled; None: all of them."""
         return self.variables.is_modeled[self.columns].astype(np.uint8) if self.variables.has_covariates else None
 

@@ -92,15 +92,16 @@ class Estimates(Frozen):
         keys = (self.alpha * p + self.pairs[:, 0]) * p + self.pairs[:, 1]
         edges, edge = np.unique(keys, return_inverse=True)
         # A covariate has no regression of its own: its one estimate stands for both.
-        n_estimates = np.bincount(edge, np.where(variables.is_modeled[self.column], 1, 2), len(edges))
-        factor = {"and": n_estimates // 2 / 2.0, "or": 1.0 / n_estimates, "mean": np.full(len(edges), 0.5)}[rule]
+        weight = np.where(variables.is_modeled[self.column], 1.0, 2.0)
+        n_estimates = np.bincount(edge, weight, len(edges))
+        factor = {"and": (n_estimates == 2) / 2.0, "or": 1.0 / n_estimates, "mean": np.full(len(edges), 0.5)}[rule]
         alpha, key = np.divmod(edges, p * p)
         pairs = pairs_of(key, p)
         starts = np.cumsum(edge_sizes := variables.block_sizes(pairs)) - edge_sizes
         sizes = variables.block_sizes(self.pairs)
         within = np.arange(len(self.parameters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        weights = np.repeat(np.where(variables.is_modeled[self.column], 1.0, 2.0), sizes)
-        sums = np.bincount(np.repeat(starts[edge], sizes) + within, weights * self.parameters, int(edge_sizes.sum()))
+        terms = np.repeat(weight, sizes) * self.parameters
+        sums = np.bincount(np.repeat(starts[edge], sizes) + within, terms, int(edge_sizes.sum()))
         merged = np.asarray(np.repeat(factor, edge_sizes) * sums, dtype=np.float64)
         kept = np.bincount(np.repeat(np.arange(len(edges)), edge_sizes), merged != 0.0, len(edges)) > 0
         return alpha[kept], pairs[kept], merged[np.repeat(kept, edge_sizes)]
@@ -225,7 +226,7 @@ class NodewiseProblem:
         omega[~variables.is_modeled[columns]] = 0.0
         null_losses[~variables.is_modeled] = 0.0
         units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
-        problem = Nodewise(cells, weight, threads, steps, ranges, reduction.modelled)
+        problem = Nodewise(cells, weight, threads, steps, ranges, reduction.modeled)
         return cls(problem, reduction, omega, units, null_losses)
 
     @property
