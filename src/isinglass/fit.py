@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -84,23 +84,22 @@ class Fit(FittedNetwork, Frozen):
         network, data, refits, missing, selection = self.network, self.data, self.refits, self.missing, self.selection
         p, sizes = network.n_features, network.variables.sizes
         require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
-        arrays = {("edge", network.n_edges): [self.edge_q], ("column", p): [data.conditional_variances]}
-        arrays["category", int(sizes.sum())] = [data.shares]
+        covariate = "coupling with a covariate"
+        lengths = {"category": int(sizes.sum()), "column": p, "edge": network.n_edges}
+        lengths[covariate] = len(network.covariate_pairs)
+        arrays = [("category", data.shares), ("column", data.conditional_variances), ("edge", self.edge_q)]
         if refits is not None:
-            arrays["edge", network.n_edges] += [refits.edges, refits.edge_errors]
-            arrays["coupling with a covariate", len(network.covariate_pairs)] = [
-                refits.covariates,
-                refits.covariate_errors,
-            ]
+            arrays += [("edge", refits.edges), ("edge", refits.edge_errors)]
+            arrays += [(covariate, refits.covariates), (covariate, refits.covariate_errors)]
         if missing is not None:
-            arrays["column", p] += [missing.column_shares, missing.column_information]
-            arrays["edge", network.n_edges] += [missing.edge_information, missing.edge_noise]
+            arrays += [("column", missing.column_shares), ("column", missing.column_information)]
+            arrays += [("edge", missing.edge_information), ("edge", missing.edge_noise)]
             shown = 0 if missing.pattern_counts is None else len(missing.pattern_counts)
             patterns = missing.patterns is None or missing.patterns.shape == (shown, p)
             require(patterns, "A pattern of missing cells has one entry per column.")
-        for (name, length), each in arrays.items():
-            one_each = all(array is None or array.shape == (length,) for array in each)
-            require(one_each, f"Estimates, shares and q-values of a fit have one entry per {name} ({length}).")
+        for name, array in arrays:
+            one_each = array is None or array.shape == (lengths[name],)
+            require(one_each, f"Estimates, shares and q-values of a fit have one entry per {name} ({lengths[name]}).")
         counted = [counts.shape for counts in data.pair_counts] == [*map(tuple, sizes[network.edge_index].tolist())]
         require(counted, "The counts of a fit are those of the categories at the edges of its network.")
         same = selection.path is None or all(solution.network.n_features == p for solution in selection.path)
@@ -112,17 +111,16 @@ class Fit(FittedNetwork, Frozen):
     @classmethod
     def of(cls, method: Method, choice: Choice, table: AnyTable) -> Fit:
         """Put a choice together with the sums over the rows of its table."""
-        names = table.names if table.variables.named else None
-        solution = choice.solution.with_names(names)
-        data = TableSummary.of(table, solution.network)
-        warn_beyond_one(solution.network, partial_correlations(solution.network, data.conditional_variances))
+        network = choice.solution.network
+        data = TableSummary.of(table, network)
+        warn_beyond_one(network, partial_correlations(network, data.conditional_variances))
         return cls(
-            solution=solution,
+            solution=choice.solution,
             method=method,
             data=data,
             coding=table.coding,
             reading={} if table.is_whole else table.file_options,
-            selection=choice.selection(names),
+            selection=choice.selection,
             choice=choice,
         )
 
@@ -238,7 +236,7 @@ class Fit(FittedNetwork, Frozen):
         facts = {
             "Network": f"{solution.n_edges} of {plural(self.network.n_pairs, 'possible edge')} ({', '.join(kinds)}) "
             f"among {plural(self.network.n_nodes, 'column')}, {plural(self.data.n_observations, 'row')}",
-            "Penalty": f"{alpha} ({self.method.words})",
+            "Penalty": f"{alpha} ({self.method.selector.words})",
         }
         if self.network.variables.has_covariates:
             given = ", ".join(self.network.variables.covariates)
@@ -265,8 +263,10 @@ class Fit(FittedNetwork, Frozen):
 
     def _repr_html_(self) -> str:
         columns = self._summary_columns(10)
-        rows = zip(*(map(cell_text, column[:10]) for column in columns.values()), strict=True)
-        return _html_table([], self.facts().items()) + _html_table(columns, rows)
+        facts = "".join(_html_row("td", fact) for fact in self.facts().items())
+        edges = zip(*(map(cell_text, column[:10]) for column in columns.values()), strict=True)
+        rows = _html_row("th", columns) + "".join(_html_row("td", edge) for edge in edges)
+        return f"<table>{facts}</table><table>{rows}</table>"
 
     def known_of_edges(self) -> dict[str, FloatArray]:
         """Return what is known of the edges beside their couplings."""
@@ -311,10 +311,8 @@ class Fit(FittedNetwork, Frozen):
         return evidence.values if evidence is not None and evidence.kind == "ebic" else None
 
     def __repr__(self) -> str:
-        return f"Fit({self.method.estimator}, {self.method.words}: {self.solution!r})"
+        return f"Fit({self.method.estimator}, {self.method.selector.words}: {self.solution!r})"
 
 
-def _html_table(names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
+def _html_row(tag: str, cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

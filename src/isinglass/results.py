@@ -178,10 +178,6 @@ class Path(Sequence[Solution]):
         """Return the path with networks of the variables that are modeled."""
         return replace(self, solutions=tuple(solution.without_covariates() for solution in self))
 
-    def with_names(self, names: Sequence[str] | None) -> Path:
-        """Return the same path with other names of the nodes; None keeps those it has."""
-        return replace(self, solutions=tuple(solution.with_names(names) for solution in self))
-
     def __len__(self) -> int:
         return len(self.solutions)
 

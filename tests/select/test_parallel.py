@@ -115,24 +115,23 @@ def test_a_killed_process_does_not_lose_the_run(tmp_path, caplog):
 def test_workers_that_are_always_lost_are_given_up(monkeypatch):
     calls = []
 
-    def broken(function, arguments, n_jobs):
-        calls.append(len(arguments))
-        first = min(arguments)
-        yield parallel._attempt(first, (), function, *arguments[first])
+    def broken(run, attempts, n_jobs):
+        calls.append(len(attempts))
+        yield attempts[0]()
         raise parallel._WorkersLostError from ConnectionError("gone")
 
-    monkeypatch.setattr(parallel, "_submit", broken)
+    monkeypatch.setattr(parallel, "_run_by_joblib", broken)
     found = run_tasks(draw, arguments(4))  # one task finished in between is progress enough
     same_bits(found, [draw(*task) for task in arguments(4)])
     assert calls == [4, 3, 2, 1]
 
-    def dead(function, arguments, n_jobs):
-        calls.append(len(arguments))
+    def dead(run, attempts, n_jobs):
+        calls.append(len(attempts))
         raise parallel._WorkersLostError from ConnectionError("gone")
         yield
 
     calls.clear()
-    monkeypatch.setattr(parallel, "_submit", dead)
+    monkeypatch.setattr(parallel, "_run_by_joblib", dead)
     with pytest.raises(ConnectionError, match="gone") as caught:
         run_tasks(draw, arguments(4))
     assert calls == [4] * parallel.ATTEMPTS

@@ -303,7 +303,7 @@ def test_an_estimator_gives_what_it_knows(frame):
     assert data["path"]["alphas"] == [solution.alpha for solution in net.path_]
     assert data["curve"]["kind"] == "instability"
     assert data["settings"].keys() == {"method", "choice", "tol", "max_iter"}
-    assert data["settings"]["choice"] == net.fit_.method.words
+    assert data["settings"]["choice"] == net.fit_.method.selector.words
     assert data["certificate"]["kkt_residual"][chosen] == net.kkt_residual_
     assert data["n_rows"] == len(frame)
     labels = [column["label"] for column in data["edge_columns"]]

@@ -81,7 +81,7 @@ class Estimate:
 
     def summarize(self, again: str = "") -> str:
         """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""
-        return f"{self}; {'alpha given' if self.criterion is None else self.method.words + again}"
+        return f"{self}; {'alpha given' if self.criterion is None else self.method.selector.words + again}"
 
 
 def _selector(method: str, alpha: float | None, select: str | None) -> tuple[str | None, type[Selector]]:

@@ -85,7 +85,8 @@ def fit(
     record = {"table": describe_table(raw), "method": estimate.record}
     if console.as_json:
         stages = found.selection.stages and asdict(found.selection.stages)
-        record["selection"] = {"criterion": estimate.criterion, "description": found.method.words, "stages": stages}
+        chosen = {"criterion": estimate.criterion, "description": found.method.selector.words}
+        record["selection"] = {**chosen, "stages": stages}
         record |= _describe(found)
     write_results(
         *(console, folder, settings, found.facts(), {"edges.csv": edges}, record),

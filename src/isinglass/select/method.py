@@ -119,18 +119,18 @@ class Method(PathSettings):
             observed(table, f"Tests ({setting('fdr')})")
         deadline = run.deadline()
         choice, completed, imputation = self._choose(table, None, run)
-        solution, missing, pooled = choice.solution, Missing.of(table), None
+        solution, pooled, edge_q = choice.solution, None, None
+        missing = Missing.of(table) if imputation is None else imputation.record
         with suppress_warnings(ConstantColumnWarning):
-            if imputation is not None:
-                if self.standard_errors and can_pool(imputation, solution):
-                    try:
-                        pooled = pool(imputation, solution, n_threads=run.n_threads, deadline=deadline)
-                    except TimeoutError:
-                        choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
-                missing = _with_information(imputation.record, pooled)
+            if imputation is not None and self.standard_errors and can_pool(imputation, solution):
+                try:
+                    pooled = pool(imputation, solution, n_threads=run.n_threads, deadline=deadline)
+                    lost = ("column_information", "edge_information", "edge_noise")
+                    missing = missing and replace(missing, **{name: getattr(pooled, name) for name in lost})
+                except TimeoutError:
+                    choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
             refits = self._refit(completed, solution, pooled, run) if self.selector.keeps_errors else None
         warn_determined(solution.network)
-        edge_q = None
         if self.fdr is not None:
             edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(solution.edge_index)
         fit = Fit.of(self, choice, completed)
@@ -138,17 +138,20 @@ class Method(PathSettings):
 
     def _refit(self, table: AnyTable, solution: Solution, pooled: Pooled | None, run: Run) -> Refits:
         """Return estimates without penalty, with standard errors if they are asked for."""
-        values = errors = unknown = np.full(len(solution.network.pairs), np.nan)
+        unknown = np.full(len(solution.network.pairs), np.nan)
+        values, errors, n_edges = unknown, unknown, solution.n_edges
         if pooled is not None:
             values, errors = (array[solution.network.n_features :] for array in (pooled.values, pooled.errors))
         elif self.standard_errors:
             values, errors = refit_edges(table, solution, run.n_threads)
             if table.drawn is not None:  # errors that take imputed cells for observed ones are too small
                 errors = unknown
-        (edges, others), (edge_errors, other_errors) = (
-            np.split(estimates, [solution.n_edges]) for estimates in (values, errors)
+        return Refits(
+            edges=values[:n_edges],
+            edge_errors=errors[:n_edges],
+            covariates=values[n_edges:],
+            covariate_errors=errors[n_edges:],
         )
-        return Refits(edges=edges, edge_errors=edge_errors, covariates=others, covariate_errors=other_errors)
 
     @one_blas_thread
     def _choose(
@@ -179,23 +182,6 @@ class Method(PathSettings):
         """How pairs are estimated, without what chooses the penalty."""
         names = [each.name for each in fields(PathSettings)]
         return PathSettings(**{name: getattr(self, name) for name in names})
-
-    @property
-    def words(self) -> str:
-        """What chooses the penalty, in words."""
-        return self.selector.words
-
-
-def _with_information(missing: Missing | None, pooled: Pooled | None) -> Missing | None:
-    """Return the record of missing cells with the shares of information that they cost."""
-    if missing is None or pooled is None:
-        return missing
-    return replace(
-        missing,
-        column_information=pooled.column_information,
-        edge_information=pooled.edge_information,
-        edge_noise=pooled.edge_noise,
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

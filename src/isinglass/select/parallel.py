@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -115,22 +116,18 @@ class _WorkersLostError(Exception):
 
 
 def _attempt(
-    number: int, muted: tuple[type[IsinglassWarning], ...], function: Callable[..., object], *arguments: object
+    run: int,
+    number: int,
+    muted: tuple[type[IsinglassWarning], ...],
+    function: Callable[..., object],
+    *arguments: object,
 ) -> _Outcome:
-    with suppress_warnings(*muted):
-        try:
-            return _Outcome(number, result=function(*arguments))
-        except Exception as error:
-            return _Outcome(number, error=error)
-
-
-def _attempt_apart(run: int, number: int, *task: Any) -> _Outcome:  # Any: as for `_attempt`
-    """Run a task of a parallel run, perhaps in another thread."""
+    """Run a task of a run, perhaps in another thread."""
     try:
-        with running.task(run):
-            return _attempt(number, *task)
-    except KeyboardInterrupt as error:
-        if threading.current_thread() is threading.main_thread():
+        with running.task(run), suppress_warnings(*muted):
+            return _Outcome(number, result=function(*arguments))
+    except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise
         return _Outcome(number, error=error)
 
@@ -196,9 +193,14 @@ def _run_missing(
     """Yield the number and the result of every missing task as it finishes, however often the workers are lost."""
     lost = 0
     while missing:
+        run = next(_run_numbers)
+        attempts = [partial(_attempt, run, k, suppressed(), function, *arguments[k]) for k in missing]
         try:
-            tasks = {k: arguments[k] for k in missing}
-            submitted = _submit(function, tasks, n_jobs) if n_threads is None else _start(function, tasks, n_threads)
+            submitted = (
+                _run_by_joblib(run, attempts, n_jobs)
+                if n_threads is None
+                else _run_in_threads(run, attempts, n_threads)
+            )
             with closing(submitted) as outcomes:
                 for outcome in outcomes:
                     if outcome.error is not None:
@@ -217,20 +219,14 @@ def _run_missing(
             logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
 
 
-def _start(
-    function: Callable[..., object], arguments: Mapping[int, tuple[object, ...]], n_threads: int
-) -> Generator[_Outcome]:
+def _run_in_threads(run: int, attempts: Sequence[Callable[[], _Outcome]], n_threads: int) -> Generator[_Outcome]:
     """Yield what the tasks come to in some threads of this process."""
     if n_threads == 1:
-        yield from (_attempt(k, suppressed(), function, *task) for k, task in arguments.items())
+        yield from (attempt() for attempt in attempts)
         return
-    run, done, pool = next(_run_numbers), False, ThreadPoolExecutor(n_threads)
+    done, pool = False, ThreadPoolExecutor(n_threads)
     try:
-        started = [
-            pool.submit(copy_context().run, _attempt_apart, run, k, suppressed(), function, *task)
-            for k, task in arguments.items()
-        ]
-        for future in started:
+        for future in [pool.submit(copy_context().run, attempt) for attempt in attempts]:
             yield future.result()
         done = True
     finally:
@@ -239,9 +235,8 @@ def _start(
             running.stop(run)
 
 
-def _submit(
-    function: Callable[..., object], arguments: Mapping[int, tuple[object, ...]], n_jobs: int | None
-) -> Generator[_Outcome]:
+def _run_by_joblib(run: int, attempts: Sequence[Callable[[], _Outcome]], n_jobs: int | None) -> Generator[_Outcome]:
+    """Yield what the tasks come to in the workers of joblib."""
     import joblib  # 50 ms, as long as many a small fit
 
     settings = {"prefer": "threads"} | ({} if n_jobs is None else {"n_jobs": n_jobs})  # to joblib 1.3.0, None is 1
@@ -252,10 +247,9 @@ def _submit(
         except ValueError:
             continue
     outcomes: Iterator[Any] = iter(())
-    run, done = next(_run_numbers), False
+    done = False
     try:
-        attempt = joblib.delayed(_attempt_apart)
-        outcomes = iter(parallel(attempt(run, k, suppressed(), function, *task) for k, task in arguments.items()))
+        outcomes = iter(parallel(joblib.delayed(attempt)() for attempt in attempts))
         for outcome in outcomes:
             if not isinstance(outcome, _Outcome):  # Dask hands out the cancellation of a task as its result
                 raise _WorkersLostError from RuntimeError(f"a task ended without a result: {outcome!r}")

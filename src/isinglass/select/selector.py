@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,10 +44,11 @@ class Choice(Frozen):
         """Whether there was nothing to choose."""
         return len(self.path) == 1 and self.evidence is None and self.stability is None
 
-    def selection(self, names: Sequence[str] | None) -> Selection:
-        """Return what a `Fit` keeps, with these names of the nodes."""
+    @property
+    def selection(self) -> Selection:
+        """What a `Fit` keeps."""
         return Selection(
-            path=None if self.is_given else self.path.with_names(names),
+            path=None if self.is_given else self.path,
             evidence=self.evidence,
             stability=self.stability,
             stages=self.two_stage_record,

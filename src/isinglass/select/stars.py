@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_real, spawn_seeds
+from isinglass.arguments import MOST_TASKS, Options, RandomSource, check_count, is_real, spawn_seeds
 from isinglass.arrays import Arrays, FloatArray, Mask
 from isinglass.data import which_vary
 from isinglass.errors import (
@@ -113,11 +113,7 @@ class StARS(Selector):
         return Choice(path, stability.index, stability=stability)
 
     def stability(self, task: Task) -> Stability:
-        """Return how far the subsamples agree, and the alpha that follows.
-
-        All subsamples follow the grid down, some alphas at a time. The running maximum of the instability never falls:
-        the choice is known as soon as it exceeds the threshold, and the dense end is not run.
-        """
+        """Return how far the subsamples agree, and the alpha that follows."""
         task.run.require_seed(self.random_state)
         table, rows = one_by_one(task.table.whole())
         labels = units_of(table, None if task.groups is None else task.groups[rows])
@@ -138,30 +134,16 @@ class StARS(Selector):
             "paths": task.paths,
             "random_state": seeds[0].entropy,
         }
-        fold = task.replace(run=task_run(task.run))
-        shares, instability, n_unconverged = list[sp.csr_array](), list[float](), 0
-        with shown(task.run.progress):
-            while len(shares) < len(grid) and max(instability, default=0.0) <= self.threshold:
-                first = len(shares)
-                alphas = grid[first : first + AT_ONCE]
-                work = [(fold, drawn, alphas) for drawn in subsamples]
-                name = f"subsamples, {len(alphas)} alphas from {first}"
-                results = run_tasks(_fit_subsample, work, name, "StARS", run=task.run, fingerprint=fingerprint)
-                n_unconverged += sum(int(result["n_unconverged"].sum()) for result in results)
-                for k in range(len(alphas)):
-                    edges = [result["edges"][result["bounds"][k] : result["bounds"][k + 1]] for result in results]
-                    share, disagreement = _agreement(edges, table.variables)
-                    shares.append(share)
-                    instability.append(disagreement)
-        unknown = np.full(len(grid) - len(shares), np.nan)
-        exceeds = np.array(instability) > self.threshold
-        index = max(int(exceeds.argmax()) - 1, 0) if exceeds.any() else len(grid) - 1
+        shares, disagreements, n_unconverged = self._follow(task, subsamples, grid, fingerprint)
+        instability = np.r_[disagreements, np.full(len(grid) - len(shares), np.nan)]
+        monotone = np.maximum.accumulate(instability)
+        index = max(int(np.count_nonzero(monotone <= self.threshold)) - 1, 0)
         stability = Stability(
             alpha=float(grid[index]),
             index=index,
             alphas=grid,
-            instability=np.r_[instability, unknown],
-            monotone=np.r_[np.maximum.accumulate(instability), unknown],
+            instability=instability,
+            monotone=monotone,
             edge_frequencies=tuple(shares),
             threshold=self.threshold,
             subsample_size=size,
@@ -170,6 +152,31 @@ class StARS(Selector):
         )
         _warn(stability, table.variables, constant, n_unconverged)
         return stability
+
+    def _follow(
+        self, task: Task, subsamples: Sequence[NDArray[np.intp]], grid: FloatArray, fingerprint: Options
+    ) -> tuple[list[sp.csr_array], list[float], int]:
+        """Return the shares of subsamples with each pair and their instability until it exceeds the threshold.
+
+        Also how many fits did not converge. All subsamples follow the grid down, some alphas at a time. The running
+        maximum of the instability never falls: the choice is known as soon as it exceeds the threshold, and the dense
+        end is not run.
+        """
+        fold = task.replace(run=task_run(task.run))
+        shares, disagreements, n_unconverged = list[sp.csr_array](), list[float](), 0
+        with shown(task.run.progress):
+            while len(shares) < len(grid) and max(disagreements, default=0.0) <= self.threshold:
+                alphas = grid[len(shares) :][:AT_ONCE]
+                work = [(fold, drawn, alphas) for drawn in subsamples]
+                name = f"subsamples, {len(alphas)} alphas from {len(shares)}"
+                results = run_tasks(_fit_subsample, work, name, "StARS", run=task.run, fingerprint=fingerprint)
+                n_unconverged += sum(int(result["n_unconverged"].sum()) for result in results)
+                for k in range(len(alphas)):
+                    edges = [result["edges"][result["bounds"][k] : result["bounds"][k + 1]] for result in results]
+                    share, disagreement = _agreement(edges, task.table.variables)
+                    shares.append(share)
+                    disagreements.append(disagreement)
+        return shares, disagreements, n_unconverged
 
     def _size(self, n_units: int) -> int:
         if n_units < 3:
@@ -224,7 +231,7 @@ def _warn(stability: Stability, variables: Variables, constant: Mask, n_unconver
     """Say what the user may want to change, once each."""
     affected = [variables.called(s) for s in np.flatnonzero(constant.any(axis=0)).tolist()]
     if affected:
-        where = f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant"
+        where = f"in {stability.n_constant} of {stability.n_subsamples} subsamples a column is constant"
         remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
         warn(ConstantColumnWarning(f"{where} and has no edges there: column {listed(affected)}. {remedy}"))
     if n_unconverged:
