@@ -258,10 +258,10 @@ def quoted_facts():
 def _facts_about_reading():
     from isinglass.data.files import header, text
     from isinglass.data.files import read_table as files
-    from isinglass.data.meaning import find_rules, scores
+    from isinglass.data.meaning import scores, two_values
     from isinglass.data.parts import backends
 
-    known = dict(find_rules._KNOWN)
+    known = dict(two_values._KNOWN)
     for pair in ("no/yes", "false/true", "disagree/agree", "absent/present", "incorrect/correct", "nay/yea"):
         zero, one = pair.split("/")
         assert known[zero] == one

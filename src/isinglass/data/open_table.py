@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from isinglass.data.column import UNTYPED
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import Coding, Layout, find_columns
+from isinglass.data.meaning.contradictions import contradict, refuse_other
 from isinglass.data.meaning.conversion import convert, read_codes
-from isinglass.data.meaning.find_rules import refuse_other
-from isinglass.data.meaning.rules import contradict
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts.blocks import is_in_parts, is_one_file
 from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read, open_parts

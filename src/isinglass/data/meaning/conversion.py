@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import MISSING_CHOICES, Coding, comparable_names, find_columns
-from isinglass.data.meaning.find_rules import refuse_other
+from isinglass.data.meaning.contradictions import refuse_other
 from isinglass.data.meaning.finding import Finding, find_coding
 from isinglass.data.meaning.guards import check_columns, check_meaning, check_sums
 from isinglass.data.meaning.indicators import combine_sets, join_indicators

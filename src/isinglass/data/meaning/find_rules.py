@@ -1,44 +1,27 @@
-"""A rule for every column: as the user says, as the source declares, or as the values show.
-
-There is a builder for each kind of rule: `Cut` when columns are specified, `two_values`, `_levels` and `_grid`.
-"""
+"""A rule for every column: as the user says, as the source declares, or as the values show."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NoReturn
 
 import numpy as np
 
-from isinglass.arrays import Mask
-from isinglass.data.column import Column, number_objects
-from isinglass.data.meaning.advice import CONTINUOUS, DROP, SAY_VALUES, make_missing, say_kind
-from isinglass.data.meaning.coding import Coding, by_column
+from isinglass.arrays import FloatArray, Mask
+from isinglass.data.meaning.advice import CONTINUOUS, DROP, make_missing
 from isinglass.data.meaning.grid import equal_steps, normal_steps
 from isinglass.data.meaning.guards import guard_measured
-from isinglass.data.meaning.recognition import has_too_many, is_unclear
-from isinglass.data.meaning.rules import ABSENT, BITS, Cut, Levels, Rule, Steps
+from isinglass.data.meaning.recognition import has_too_many
+from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
 from isinglass.data.meaning.scores import check_scores, steps_of
-from isinglass.data.meaning.specs import ColumnSpec, specify
-from isinglass.data.meaning.values import Value, is_bit, is_finite, is_number, rank, show_value, show_values
-from isinglass.data.options import ValueOptions
-from isinglass.data.source import Source
+from isinglass.data.meaning.specs import ColumnSpec
+from isinglass.data.meaning.two_values import pair_of, two_values
+from isinglass.data.meaning.values import Value, is_finite, is_number, show_value, show_values
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 
 _GIVE_NUMBERS = setting("encode", python="encode={…: 0, …: 1, …: 2}")
 _ORDERED = setting("ordered", python="an ordered categorical")
-
-# Words whose meaning is known, 0 before 1; compared without regard to case.
-_KNOWN = (
-    *(("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("nay", "yea"), ("0", "1")),
-    *(("absent", "present"), ("negative", "positive"), ("disagree", "agree"), ("incorrect", "correct")),
-    *(("wrong", "right"), ("fail", "pass"), ("never", "ever"), ("-", "+")),
-)
-Pair = tuple[Value, Value]
-"""The values that stand for 0 and for 1; None for one that never occurs."""
 
 
 def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tuple[list[Rule], list[int]]:
@@ -46,125 +29,41 @@ def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tupl
 
     ``drops_rows``: the grids of continuous columns are those of the rows without missing cells.
     """
-    kinds = {j: spec.found_kind for j, spec in enumerate(specs) if spec.found_kind not in (None, "binary")}
-    if all(spec.kind is None for spec in specs) and not any(_has_more(specs[j]) for j in kinds):
-        kinds = {}
-    source = specs[0].source  # of an array, or of whole numbers, one type holds for all columns
-    is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
-    measured = [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
-    kinds |= dict.fromkeys(measured, "continuous")
+    measured = _find_measured(specs)
+    kinds = _find_kinds(specs) | dict.fromkeys(measured, "continuous")
     rules: dict[int, Rule] = {}
     for j, spec in enumerate(specs):
-        _check_scores_fit(spec, kinds.get(j, spec.kind))
+        _check_options_fit(spec, kinds.get(j))
         if j in kinds:
-            if spec.cut is not None:
-                raise DataError(
-                    f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {spec.where}."
-                )
-            has_grid = kinds[j] == "continuous" and len(set(spec.values) - set(spec.declared_missing)) > 2
-            rules[j] = _grid(spec) if has_grid else _levels(spec, "nominal" if kinds[j] == "nominal" else "ordinal")
-    rules |= {j: _turn(rules.get(j, BITS), spec.where) for j, spec in enumerate(specs) if spec.is_reversed}
-    levels = sorted(rules)
+            rules[j] = _rule_of_kind(spec, kinds[j])
+        if spec.is_reversed:
+            rules[j] = _reverse(rules.get(j, BITS), spec.where)
+    levels = list(rules)
     others = [j for j in range(len(specs)) if j not in rules]
     rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
-    finished: dict[object, Rule] = {}  # columns of 0 and 1 share one
-    for j, spec in enumerate(specs):
-        key = (id(spec.missing), id(spec.encode)) if rules[j] is BITS and not spec.answers else j
-        if key not in finished:
-            finished[key] = spec.finish(rules[j])
-        rules[j] = finished[key]
+    rules = {j: spec.finish(rules[j]) for j, spec in enumerate(specs)}
     if drops_rows and any(isinstance(rule, Steps) for rule in rules.values()):
         rules |= _grids_of_complete_rows(specs, rules)
     if measured:
         guard_measured({specs[j].label: rules[j] for j in measured})
-    return [rules[j] for j in range(len(specs))], levels
+    return list(rules.values()), levels
 
 
-def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
-    """Refuse options about values that a coding was not made by: it has been decided what these mean.
+def _find_measured(specs: Sequence[ColumnSpec]) -> list[int]:
+    """Return the columns that can only be numbers; of an array, or of whole numbers, one type holds for all columns."""
+    source = specs[0].source
+    is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
+    return [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
 
-    ``source`` has the columns that the coding reads; its cells are not looked at. Options that agree with it pass.
+
+def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
+    """Return the kinds of columns, stated or declared; none of those that are read as two values.
+
+    Where no kind is stated and no categorical column has more than two categories, these are all columns.
     """
-    encode = None if isinstance(stated.encode, Coding) else stated.encode
-    asked = replace(stated, encode=encode, covariates=(), names=None, guess=False)
-    if not asked.about_columns:
-        return
-    if asked.combine_indicators and coding.single is None:
-        _refuse("combine_indicators", "the table")
-    specs, rules = specify(source, asked), coding.of_source.columns
-    for spec, rule in zip(specs, rules, strict=True):
-        read = _turn(rule, spec.where) if isinstance(rule, Levels) and rule.is_reversed else rule
-        agrees = {
-            "scores": spec.scores is None or _has_scores(read, spec.scores),
-            "kinds": spec.kind in (None, rule.kind) or (rule.kind == "binary" and not isinstance(rule, Cut)),
-            "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
-            "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
-            "na_values": spec.with_missing(rule) is rule,
-            "encode": spec.meaning is None or _has_meaning(read, spec.meaning, is_named=spec.is_named),
-        }
-        for option, holds in agrees.items():
-            if not holds:
-                _refuse(option, spec.where)
-    if isinstance(encode, Mapping) and not by_column(encode):
-        stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
-        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
-            _refuse("encode", "the table")
-
-
-def _refuse(option: str, what: str) -> NoReturn:
-    raise DataError(
-        f"{setting(option)} must be given where the table is read (as_table, read_table); {what} was read without it, "
-        "or with another. Read the table again with it, or leave it out."
-    )
-
-
-def _has_scores(rule: Rule, scores: Value) -> bool:
-    """Tell whether a rule has these scores of its categories, given in order or by value; "normal" for a grid."""
-    if isinstance(scores, str):
-        return isinstance(rule, Steps) and rule.is_normal
-    points = [scores.get(value) for value in rule.values] if isinstance(scores, Mapping) else scores
-    try:
-        return rule.kind == "ordinal" and tuple(check_scores(points, rule.n_categories, "")) == rule.scores
-    except DataError:
-        return False
-
-
-def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, is_named: bool) -> bool:
-    """Tell whether values stand for what `encode` says: missing cells, or categories in the order of their numbers.
-
-    Unless ``is_named``, it speaks of other columns, too, and may know none of the values of this one.
-    """
-    codes = dict(zip(meaning, number_objects(list(meaning)).convert(rule).tolist(), strict=True))
-    numbers = {value: n for value, n in meaning.items() if n is not None and (is_named or codes[value] >= 0)}
-    if any(codes[value] != ABSENT for value, number in meaning.items() if number is None):
-        return False
-    if not numbers or not isinstance(rule, Levels):
-        return not (is_named and numbers)
-    if not all(map(is_number, numbers.values())) or not rule.entries.keys() <= numbers.keys():
-        return False
-    order = sorted(set(numbers.values()))
-    if rule.kind == "binary" and set(order) <= {0, 1}:
-        order = [0, 1]
-    has_scores = rule.kind != "ordinal" or _has_scores(rule, order)
-    return has_scores and all(codes[value] == order.index(number) for value, number in numbers.items())
-
-
-def _turn(rule: Rule, where: str) -> Levels:
-    """Return the rule of an ordered column in the other direction: the last category comes first."""
-    if not isinstance(rule, Levels):
-        raise DataError(
-            f"{setting('reverse')} must name columns of ordered categories; got {where}, which is "
-            f"continuous. Change the sign of its values instead."
-        )
-    if rule.scores is None or rule is BITS:
-        raise DataError(
-            f"{setting('reverse')} must name columns with an order; got {where}. Declare it as one "
-            f"({setting('ordinal')})."
-        )
-    ends, last = min(rule.scores) + max(rule.scores), rule.n_categories - 1
-    turned = sorted(((value, last - code) for value, code in rule.entries.items()), key=lambda entry: entry[1])
-    scores = tuple(ends - score for score in rule.scores[::-1])
-    return replace(rule, entries=dict(turned), scores=scores, is_reversed=True)
+    kinds = {j: kind for j, spec in enumerate(specs) if (kind := spec.found_kind) not in (None, "binary")}
+    is_stated = any(spec.kind is not None for spec in specs)
+    return kinds if is_stated or any(_has_more(specs[j]) for j in kinds) else {}
 
 
 def _has_more(spec: ColumnSpec) -> bool:
@@ -173,9 +72,13 @@ def _has_more(spec: ColumnSpec) -> bool:
     return len(spec.values if categories is None or spec.is_auto else categories) > 2
 
 
-def _check_scores_fit(spec: ColumnSpec, kind: str | None) -> None:
-    """Refuse scores that a column of this kind cannot have."""
-    scores, where = spec.scores, spec.where
+def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:
+    """Refuse a threshold for a column of this kind, and scores that it cannot have; None: it has two values."""
+    if kind is not None and spec.cut is not None:
+        raise DataError(
+            f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {spec.where}."
+        )
+    scores, where, kind = spec.scores, spec.where, kind or spec.kind
     if scores is None:
         return
     if kind == "continuous":
@@ -186,6 +89,28 @@ def _check_scores_fit(spec: ColumnSpec, kind: str | None) -> None:
         raise ArgumentError("scores", constraint, scores)
     elif kind != "ordinal":
         raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
+
+
+def _rule_of_kind(spec: ColumnSpec, kind: str) -> Rule:
+    """Return the rule of a column of a kind other than binary; a continuous one of two numbers has categories."""
+    if kind == "continuous":
+        return _grid(spec) if len(set(spec.values) - set(spec.declared_missing)) > 2 else _levels(spec, "ordinal")
+    return _levels(spec, kind)
+
+
+def _reverse(rule: Rule, where: str) -> Levels:
+    """Return the rule of an ordered column in the other direction."""
+    if not isinstance(rule, Levels):
+        raise DataError(
+            f"{setting('reverse')} must name columns of ordered categories; got {where}, which is "
+            f"continuous. Change the sign of its values instead."
+        )
+    if rule.scores is None or rule is BITS:
+        raise DataError(
+            f"{setting('reverse')} must name columns with an order; got {where}. Declare it as one "
+            f"({setting('ordinal')})."
+        )
+    return rule.reversed()
 
 
 def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:
@@ -199,11 +124,26 @@ def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rul
 
 def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
     """Return the grid of a continuous column, as these rows have it."""
-    missing = {None, *spec.declared_missing}
-    cells, weights = spec.column.entries[rows].tolist(), spec.source.weight
+    numbers, weight = _finite_numbers(spec, rows)
+    if np.ptp(numbers) > 0:
+        try:
+            if spec.scores == "normal":
+                return normal_steps(numbers, weight)
+            return equal_steps(numbers, weight, is_fine=spec.is_covariate)
+        except DataError:  # steps that are not apart
+            pass
+    raise DataError(
+        f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
+        f"{show_values(set(numbers.tolist()))}. Subtract a number near them, or leave the column out ({DROP})."
+    )
+
+
+def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, FloatArray | None]:
+    """Return the numbers in some rows of a column, without missing cells, and the weights of their rows."""
+    missing, weights = {None, *spec.declared_missing}, spec.source.weight
+    cells = spec.column.entries[rows].tolist()
     there = [k for k, cell in enumerate(cells) if cell not in missing]
     numbers = [cells[k] for k in there]
-    weight = None if weights is None else weights[rows][there]
     not_finite = [number for number in numbers if not is_finite(number)]
     if not_finite:
         remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
@@ -213,37 +153,24 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
             f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
             f"{remedy} the column out ({DROP}).{spec.remark}"
         )
-    values = np.array(numbers, dtype=np.float64)
     if not math.isfinite(max(numbers) - min(numbers)):
         raise DataError(
             f"{spec.where} must hold numbers whose differences are finite; got {show_values(set(numbers))}."
         )
-    if np.ptp(values) > 0:
-        try:
-            if spec.scores == "normal":
-                return normal_steps(values, weight)
-            return equal_steps(values, weight, is_fine=spec.is_covariate)
-        except DataError:  # steps that are not apart
-            pass
-    raise DataError(
-        f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
-        f"{show_values(set(numbers))}. Subtract a number near them, or leave the column out ({DROP})."
-    )
+    return np.array(numbers, dtype=np.float64), None if weights is None else weights[rows][there]
 
 
 def _levels(spec: ColumnSpec, kind: str) -> Levels:
     """Return the rule of an ordinal or nominal column; it is binary if it has two categories without scores."""
-    stated, points = spec.numbers_by_value, None
-    if stated is not None:
-        _check_numbers(stated, spec)
-        points = sorted({float(number) for number in stated.values()})
-        if isinstance(spec.scores, Mapping) and len(points) < len(stated):
-            raise ArgumentError("scores", f"must be different numbers for {spec.where}", spec.scores)
-        in_order = sorted(stated.items(), key=lambda item: float(item[1]))
-        entries = {value: points.index(float(number)) for value, number in in_order}
-    else:
+    numbers, points = spec.numbers_by_value, None
+    if numbers is None:
         found = _plain_values(spec, kind) if spec.column.categories is None else _declared_values(spec, kind)
         entries = {value: k for k, value in enumerate(found)}
+    else:
+        _check_numbers(numbers, spec)
+        points = sorted({float(number) for number in numbers.values()})
+        in_order = sorted(numbers.items(), key=lambda item: float(item[1]))
+        entries = {value: points.index(float(number)) for value, number in in_order}
     first = {code: value for value, code in reversed(entries.items())}
     values = [first[code] for code in range(len(first))]
     _check_count(values, spec)
@@ -268,6 +195,8 @@ def _check_numbers(numbers: Mapping[Value, Value], spec: ColumnSpec) -> None:
         if not is_finite(number):
             missing = setting("encode", {value: None}, python="None")
             raise ArgumentError(given, f"must map {value!r} to a number or missing ({missing})", number)
+    if given == "scores" and len(set(map(float, numbers.values()))) < len(numbers):
+        raise ArgumentError("scores", f"must be different numbers for {spec.where}", spec.scores)
     unknown = [value for value in spec.values if value not in numbers and value not in spec.declared_missing]
     if unknown:
         raise DataError(
@@ -332,87 +261,3 @@ def _check_count(values: list[Value], spec: ColumnSpec) -> None:
             f"{number}If the column holds row names, leave it out ({DROP}); otherwise merge its values into "
             f"fewer categories.{spec.remark}"
         )
-
-
-def two_values(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
-    """Return the rule of every column of two values; ``only_bits``: other numbers in `encode` are for other columns."""
-    auto = [spec for spec in specs if spec.cut is None and spec.is_auto]
-    pairs = dict(zip(auto, _choose_pairs(auto), strict=True))
-    return [spec.cut or pairs.get(spec) or _read_bits(spec, only_bits=only_bits) for spec in specs]
-
-
-def _read_bits(spec: ColumnSpec, *, only_bits: bool) -> Levels:
-    """Return the rule that `encode` states; what it does not speak of, and is 0 and 1 already, stays as it is."""
-    if spec.meaning is None:
-        return BITS
-    bits = {value: bit for value, bit in spec.meaning.items() if bit is not None}
-    if only_bits and not spec.is_named:
-        bits = {value: bit for value, bit in bits.items() if bit in (0, 1)}
-    for value, bit in bits.items():
-        if bit not in (0, 1):
-            remedy = f"Columns with more categories are declared with {setting('ordinal')}."
-            missing = setting("encode", {value: None}, python="None")
-            raise ArgumentError("encode", f"must map {value!r} to 0, 1 or missing ({missing})", bit, remedy)
-    if not spec.is_named and not any(value in bits for value in spec.values) and all(map(is_bit, spec.values)):
-        return BITS
-    return Levels({value: int(bit) for value, bit in bits.items()})
-
-
-def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
-    """Choose which of two values is 1, for every column that is not 0/1 already.
-
-    Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
-    ascending order. A column with one value follows another one that has it. Two values that cannot be told apart by
-    rule, such as 0 and -9 or "Yes" and "yes", are refused.
-    """
-    pairs: list[Pair | None] = []
-    for spec in specs:
-        column, values = spec.column, spec.values
-        two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
-        if len(two) > 2 or (len(two) == 2 and column.declared != "ordinal" and is_unclear(two)):
-            raise DataError(
-                f"{setting('X')} must have two values of clear meaning in every column for "
-                f"{setting('encode', 'auto')}; got {show_values(values)} in {spec.where}. "
-                f"{SAY_VALUES}{f' {say_kind(in_parts=spec.source.is_part)}' if len(two) > 2 else ''}{spec.remark}"
-            )
-        pairs.append(order_pair(two, column) if len(two) == 2 else None)
-    clear_pairs = [pair for pair in pairs if pair is not None]
-    chosen = [pair or _pair_of_single(spec.values, clear_pairs) for spec, pair in zip(specs, pairs, strict=True)]
-    return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in chosen]
-
-
-def pair_of(values: list[Value], column: Column, kind: str) -> Pair:
-    """Return which of at most two categories stands for 0, and which for 1."""
-    if len(values) < 2:
-        return _pair_of_single(values, [])
-    return order_pair(values, column) if kind == "nominal" else (values[0], values[1])
-
-
-def order_pair(two: list[Value], column: Column) -> Pair:
-    """Return which of two values of a column stands for 0, and which for 1."""
-    if all(is_bit(value) for value in two):
-        return 0, 1  # whatever order its categories have
-    if column.declared == "ordinal":
-        return two[0], two[1]
-    if all(isinstance(value, str) for value in two):
-        words = [value.strip().casefold() for value in two]
-        for known_words in _KNOWN:
-            if set(words) == set(known_words):
-                return two[words.index(known_words[0])], two[words.index(known_words[1])]
-    categories = column.categories
-    zero, one = sorted(two, key=rank) if categories is None else sorted(two, key=categories.index)
-    return zero, one
-
-
-def _pair_of_single(values: list[Value], others: list[Pair]) -> Pair:
-    """Return what the only value of a column stands for: as in other columns, if these agree, or by its meaning."""
-    if not values:
-        return 0, 1
-    value = values[0]
-    holders = {pair for pair in others if value in pair}
-    if len(holders) == 1:
-        return holders.pop()
-    if is_bit(value):
-        return 0, 1
-    word = value.strip().casefold() if isinstance(value, str) else None
-    return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)

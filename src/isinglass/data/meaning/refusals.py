@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from isinglass.data.column import UNTYPED
 from isinglass.data.meaning.advice import SAY_VALUES, drop, make_missing, option_keys, remark_decimals, say_kind
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.find_rules import order_pair
 from isinglass.data.meaning.finding import guess_kinds
 from isinglass.data.meaning.recognition import are_dates, is_unclear
 from isinglass.data.meaning.rules import Cut, Levels, Steps
 from isinglass.data.meaning.specs import ColumnSpec
+from isinglass.data.meaning.two_values import order_pair
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting

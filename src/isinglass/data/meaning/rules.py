@@ -154,6 +154,14 @@ class Levels(_Rule):
         labeled = {value: self.entries.get(label, UNKNOWN) for value, label in self.labels.items()}
         return {**stripped, **self.entries, **labeled}
 
+    def reversed(self) -> Levels:
+        """Return the rule with the last category first, for an ordered column."""
+        assert self.scores is not None
+        ends, last = min(self.scores) + max(self.scores), self.n_categories - 1
+        entries = sorted(((value, last - code) for value, code in self.entries.items()), key=lambda entry: entry[1])
+        scores = tuple(ends - score for score in self.scores[::-1])
+        return replace(self, entries=dict(entries), scores=scores, is_reversed=True)
+
     def read(
         self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
     ) -> Codes:
@@ -260,15 +268,3 @@ class Steps(_Rule):
 
 Rule: TypeAlias = Levels | Cut | Steps
 BITS = Levels({0: 0, 1: 1})
-
-
-def contradict(one: Rule, other: Rule) -> bool:
-    """Tell whether a value that two rules know stands for different things: other thresholds, or other categories."""
-    if isinstance(one, Cut) or isinstance(other, Cut):
-        thresholds = {rule.threshold for rule in (one, other) if isinstance(rule, Cut)}
-        return len(thresholds) > 1 or not all(isinstance(rule, Cut) or rule.is_plain for rule in (one, other))
-    if isinstance(one, Steps) or isinstance(other, Steps):
-        return False  # their steps are compared as categories
-    shared = [value for value in one.entries if value in other.entries]
-    pairs = {(one.entries[value], other.entries[value]) for value in shared}
-    return len(pairs) > len({mine for mine, _ in pairs})

@@ -1,0 +1,98 @@
+"""What contradicts a coding: options that it was not made by, and rules by which values mean something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NoReturn
+
+from isinglass.data.column import number_objects
+from isinglass.data.meaning.coding import Coding, by_column
+from isinglass.data.meaning.rules import ABSENT, Cut, Levels, Rule, Steps
+from isinglass.data.meaning.scores import check_scores
+from isinglass.data.meaning.specs import specify
+from isinglass.data.meaning.values import Value, is_number
+from isinglass.data.options import ValueOptions
+from isinglass.data.source import Source
+from isinglass.errors import DataError, setting
+
+
+def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
+    """Refuse options about values that a coding was not made by: it has been decided what these mean.
+
+    ``source`` has the columns that the coding reads; its cells are not looked at. Options that agree with it pass.
+    """
+    encode = None if isinstance(stated.encode, Coding) else stated.encode
+    asked = replace(stated, encode=encode, covariates=(), names=None, guess=False)
+    if not asked.about_columns:
+        return
+    if asked.combine_indicators and coding.single is None:
+        _refuse("combine_indicators", "the table")
+    specs, rules = specify(source, asked), coding.of_source.columns
+    for spec, rule in zip(specs, rules, strict=True):
+        read = rule.reversed() if isinstance(rule, Levels) and rule.is_reversed else rule
+        agrees = {
+            "scores": spec.scores is None or _has_scores(read, spec.scores),
+            "kinds": spec.kind in (None, rule.kind) or (rule.kind == "binary" and not isinstance(rule, Cut)),
+            "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
+            "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
+            "na_values": spec.with_missing(rule) is rule,
+            "encode": spec.meaning is None or _has_meaning(read, spec.meaning, is_named=spec.is_named),
+        }
+        for option, holds in agrees.items():
+            if not holds:
+                _refuse(option, spec.where)
+    if isinstance(encode, Mapping) and not by_column(encode):
+        stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
+        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
+            _refuse("encode", "the table")
+
+
+def _refuse(option: str, what: str) -> NoReturn:
+    raise DataError(
+        f"{setting(option)} must be given where the table is read (as_table, read_table); {what} was read without it, "
+        "or with another. Read the table again with it, or leave it out."
+    )
+
+
+def _has_scores(rule: Rule, scores: Value) -> bool:
+    """Tell whether a rule has these scores of its categories, given in order or by value; "normal" for a grid."""
+    if isinstance(scores, str):
+        return isinstance(rule, Steps) and rule.is_normal
+    points = [scores.get(value) for value in rule.values] if isinstance(scores, Mapping) else scores
+    try:
+        return rule.kind == "ordinal" and tuple(check_scores(points, rule.n_categories, "")) == rule.scores
+    except DataError:
+        return False
+
+
+def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, is_named: bool) -> bool:
+    """Tell whether values stand for what `encode` says: missing cells, or categories in the order of their numbers.
+
+    Unless ``is_named``, it speaks of other columns, too, and may know none of the values of this one.
+    """
+    codes = dict(zip(meaning, number_objects(list(meaning)).convert(rule).tolist(), strict=True))
+    numbers = {value: n for value, n in meaning.items() if n is not None and (is_named or codes[value] >= 0)}
+    if any(codes[value] != ABSENT for value, number in meaning.items() if number is None):
+        return False
+    if not numbers or not isinstance(rule, Levels):
+        return not (is_named and numbers)
+    if not all(map(is_number, numbers.values())) or not rule.entries.keys() <= numbers.keys():
+        return False
+    order = sorted(set(numbers.values()))
+    if rule.kind == "binary" and set(order) <= {0, 1}:
+        order = [0, 1]
+    has_scores = rule.kind != "ordinal" or _has_scores(rule, order)
+    return has_scores and all(codes[value] == order.index(number) for value, number in numbers.items())
+
+
+def contradict(one: Rule, other: Rule) -> bool:
+    """Tell whether a value that two rules know stands for different things: other thresholds, or other categories."""
+    if isinstance(one, Cut) or isinstance(other, Cut):
+        thresholds = {rule.threshold for rule in (one, other) if isinstance(rule, Cut)}
+        return len(thresholds) > 1 or not all(isinstance(rule, Cut) or rule.is_plain for rule in (one, other))
+    if isinstance(one, Steps) or isinstance(other, Steps):
+        return False  # their steps are compared as categories
+    shared = [value for value in one.entries if value in other.entries]
+    pairs = {(one.entries[value], other.entries[value]) for value in shared}
+    return len(pairs) > len({mine for mine, _ in pairs})
