@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from isinglass.data import AnyTable, TableLike
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 
@@ -57,6 +57,14 @@ def solution_of(source: object) -> Solution | None:
     for attribute in ("solution_", "solution"):
         found = getattr(found, attribute, found)
     return found if isinstance(found, Solution) else None
+
+
+def as_solution(source: object) -> Solution:
+    """Return a solution, or that of a fit or an estimator."""
+    found = solution_of(source)
+    if found is None:
+        raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(source).__name__)
+    return found
 
 
 def fit_of(source: object) -> Any:  # Any: a Fit, which is defined in a layer above, or None

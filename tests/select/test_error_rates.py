@@ -7,7 +7,7 @@ from networks import make_table
 from scipy.stats import t as student
 
 from isinglass import IsingNetwork, Table, Variables, edge_tests, load, refit, simulate
-from isinglass.errors import DataError
+from isinglass.errors import DataError, LimitError
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Solution
@@ -117,6 +117,8 @@ def test_the_command_line_writes_q(tmp_path):
 def test_what_is_refused():
     with pytest.raises(DataError, match=r"at least \d+ rows for these columns \(5 per parameter"):
         edge_tests(X[:30])
+    with pytest.raises(LimitError, match="at most 20000 parameters; got 20301"):
+        edge_tests(np.random.default_rng(0).integers(0, 2, (10, 201)))
     with pytest.raises(DataError, match="fdr must be above 0 and at most 1"):
         IsingNetwork(fdr=2).fit(X)
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)

@@ -185,22 +185,23 @@ def check_model(
         )
     at_rows, at_triples = spawn_seeds(random_state, 2)
     drawn, mixing, worth = _simulate(network, n, at_rows, n_threads)
-    weights = counted.unit_weight, np.full(len(drawn), worth / len(drawn))
-    split = _split_points(counted.codes, weights[0], network)
-    samples = [_as_ones(codes, split, network) for codes in (counted.codes, drawn)]
-    totals = [rows.sum(axis=1, dtype=np.int64)[:, None] for rows in samples]
+    weight = counted.unit_weight
+    split = _split_points(counted.codes, weight, network)
+    data, simulated = (_as_ones(codes, split, network) for codes in (counted.codes, drawn))
+    totals = [rows.sum(axis=1, dtype=np.int64) for rows in (data, simulated)]
+    equal = np.ones(len(drawn))
+    shares = [
+        (what, sets, _shares(data, weight, sets), _shares(simulated, equal, sets))
+        for what, sets in _sets(network, as_generator(at_triples))
+    ]
     steps = _count_steps(*totals)
-    compared = [(what, sets, sets, samples) for what, sets in _sets(network, as_generator(at_triples))]
-    reached = [total >= steps for total in totals]  # a column for each number of ones
-    compared.append(("counts", steps[:, None], np.arange(len(steps))[:, None], reached))
-    sizes = float(weights[0].sum()), float(weights[1].sum())
+    reached = [total[:, None] >= steps for total in totals]
+    shares.append(("counts", steps[:, None], weight @ reached[0] / weight.sum(), reached[1].mean(axis=0)))
+    sizes = float(weight.sum()), worth
     return ModelCheck(
-        tuple(
-            _compare(what, columns, _shares(one, weights[0], sets), _shares(two, weights[1], sets), sizes, level / 4)
-            for what, columns, sets, (one, two) in compared
-        ),
+        tuple(_compare(*each, sizes, level / 4) for each in shares),
         network.names,
-        score_range=_ends(totals[0][weights[0] > 0]),
+        score_range=_ends(totals[0][weight > 0]),
         simulated_range=_ends(totals[1]),
         n_rows=sizes[0],
         n_simulated=len(drawn),
@@ -243,15 +244,12 @@ def _as_ones(codes: Bytes, points: NDArray[np.int64], network: Network) -> Bytes
     return np.where(nominal, codes == points, codes > points).astype(np.uint8)
 
 
-def _shares(rows: Bytes | Mask, weight: FloatArray, sets: NDArray[np.int64]) -> FloatArray:
+def _shares(rows: Bytes, weight: FloatArray, sets: NDArray[np.int64]) -> FloatArray:
     """Return the share of rows in which all columns of a set are 1."""
     total = weight.sum()
-    if sets.shape[1] == 1:
-        return np.asarray(weight @ rows[:, sets[:, 0]] / total)
     if sets.shape[1] == 2 and rows.shape[1] <= 500:
         x = rows.astype(np.float64)
-        products = (x * weight[:, None]).T @ x
-        return np.asarray(products[tuple(sets.T)] / total)
+        return np.asarray(((x * weight[:, None]).T @ x)[tuple(sets.T)] / total)
     columns = np.asfortranarray(rows)
     return np.asarray([weight @ columns[:, chosen].all(axis=1) for chosen in sets.tolist()] / total)
 

@@ -15,7 +15,7 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_share
-from isinglass.arrays import FloatArray, Frozen
+from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.data.counts import dimensions_of, varying_among
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, suppress_warnings
@@ -89,48 +89,50 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_thread
     [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]
     """
     table = observed(as_table(X, sample_weight), "Tests of all pairs").counted(quiet=True)
-    n_rows, n_regressed = table.total_weight, _count_regressed(table)
-    if n_rows < LEAST_ROWS * n_regressed:
-        raise DataError(
-            f"Tests of all pairs need at least {LEAST_ROWS * n_regressed} rows for these columns ({LEAST_ROWS} per "
-            f"parameter of a column's regression); got {n_rows:.0f}. Leave columns out, or use inclusion frequencies "
-            "(bootstrap)."
-        )
-    return _tested(table, n_regressed, n_threads)
-
-
-def _count_regressed(table: AnyTable) -> int:
-    """Return the parameters of the largest regression of a column on the others: of all others, and one field."""
-    counts, variables = category_counts(table), table.variables
-    dimensions, varies = dimensions_of(counts, variables), varying_among(counts, variables)
-    own = dimensions[varies & variables.is_modeled].min(initial=dimensions.max())
-    return 1 + int(dimensions[varies].sum() - own)
-
-
-def _tested(table: AnyTable, n_regressed: int, n_threads: int | None) -> EdgeTests:
-    variables, n_rows, p = table.variables, table.total_weight, table.shape[1]
-    if p * (p - 1) // 2 + p > MAX_PARAMETERS:
-        raise LimitError(f"Tests of all pairs need at most {MAX_PARAMETERS} pairs and columns; got {p} columns.")
+    n_rows, n_regressed = table.total_weight, _check_size(table)
     with suppress_warnings(ConstantColumnWarning):
         network = nearly_free(table, None, n_threads=n_threads).network
-    support = Support.of(table, network)
-    if support.n_parameters > MAX_PARAMETERS:
-        raise LimitError(f"Tests of all pairs need at most {MAX_PARAMETERS} parameters; got {support.n_parameters}.")
-    sandwich = sandwich_errors(support, network, table, nearly_free=True)
+    sandwich = sandwich_errors(Support.of(table, network), network, table, nearly_free=True)
     # Residuals are smaller than errors: the square is what the jackknife gives in a regression (HC3), on average.
     freedom = n_rows - n_regressed
     share = (freedom / n_rows) ** 2
-    pairs = all_pairs(p)
-    place = np.searchsorted(pair_keys(pairs, p), pair_keys(network.pairs, p))
+    p, pairs = table.shape[1], all_pairs(table.shape[1])
     values, errors, p_values = np.full((3, len(pairs)), np.nan)
+    place = np.searchsorted(pair_keys(pairs, p), pair_keys(network.pairs, p))
     errors[place] = sandwich.pairs / np.sqrt(share)
     values[place] = np.where(np.isnan(sandwich.pairs), np.nan, sandwich.network.pair_values)
     p_values[place] = scipy.special.fdtrc(sandwich.dimensions, freedom, share * sandwich.chi2 / sandwich.dimensions)
-    p_values = np.where(np.isnan(p_values), 1.0, p_values)  # infinite, or zero: nothing is claimed
-    others = 1.0 - np.maximum.reduceat(category_counts(table) / n_rows, variables.starts)
-    tested = variables.is_modeled[pairs].all(axis=1) & (n_rows * others[pairs].prod(axis=1) >= LEAST_EXPECTED)
-    q_values = false_discovery(p_values[tested]) if tested.any() else np.empty(0)
-    return EdgeTests(variables.names, pairs[tested], values[tested], errors[tested], p_values[tested], q_values)
+    tested = _has_enough_rows(table, pairs)
+    p_values = np.nan_to_num(p_values[tested], nan=1.0)  # infinite, or zero: nothing is claimed
+    q_values = false_discovery(p_values) if tested.any() else np.empty(0)
+    return EdgeTests(network.names, pairs[tested], values[tested], errors[tested], p_values, q_values)
+
+
+def _check_size(table: AnyTable) -> int:
+    """Refuse too many parameters and too few rows; return the parameters of the largest regression of a column."""
+    counts, variables = category_counts(table), table.variables
+    dimensions, varies = dimensions_of(counts, variables), varying_among(counts, variables)
+    n_parameters = int((variables.sizes - 1).sum() + (dimensions.sum() ** 2 - (dimensions**2).sum()) // 2)
+    if n_parameters > MAX_PARAMETERS:
+        raise LimitError(
+            f"Tests of all pairs need at most {MAX_PARAMETERS} parameters; got {n_parameters}. Leave columns out."
+        )
+    own = dimensions[varies & variables.is_modeled].min(initial=dimensions.max())
+    n_regressed = 1 + int(dimensions[varies].sum() - own)  # one field, and the couplings with all other columns
+    if table.total_weight < LEAST_ROWS * n_regressed:
+        raise DataError(
+            f"Tests of all pairs need at least {LEAST_ROWS * n_regressed} rows for these columns ({LEAST_ROWS} per "
+            f"parameter of a column's regression); got {table.total_weight:.0f}. Leave columns out, or use inclusion "
+            "frequencies (bootstrap)."
+        )
+    return n_regressed
+
+
+def _has_enough_rows(table: AnyTable, pairs: NDArray[np.int32]) -> Mask:
+    """Tell which pairs, of columns that are no covariates, are expected in enough rows without the frequent values."""
+    others = 1.0 - np.maximum.reduceat(category_counts(table) / table.total_weight, table.variables.starts)
+    expected = table.total_weight * others[pairs].prod(axis=1)
+    return np.asarray(table.variables.is_modeled[pairs].all(axis=1) & (expected >= LEAST_EXPECTED))
 
 
 def false_discovery(p_values: FloatArray) -> FloatArray:

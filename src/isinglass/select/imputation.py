@@ -212,8 +212,7 @@ def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
     names = data.names
     answers = (~holes).sum(axis=0)
     if not answers.all():
-        silent = np.flatnonzero(answers == 0)
-        shown = repr(names[silent[0]]) + (f" and {len(silent) - 1} more" if len(silent) > 1 else "")
+        shown = listed([repr(names[k]) for k in np.flatnonzero(answers == 0)])
         must = f"{setting('X')} must have an answer in every column to impute the others"
         raise DataError(f"{must}; got none in {shown}. Leave out such columns.")
     few = np.flatnonzero((answers < FEW_ANSWERS) & (answers < len(holes)))

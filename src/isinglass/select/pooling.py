@@ -16,7 +16,7 @@ from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.network_like import solution_of
+from isinglass.network_like import as_solution
 from isinglass.results import Solution
 from isinglass.select.imputation import PRIOR, Imputation
 from isinglass.select.parallel import run_tasks
@@ -147,9 +147,7 @@ def pool(
     count = imputation.n_imputations
     if count < 2:
         raise ArgumentError("n_imputations", "must be at least 2 for Rubin's rules", count)
-    found = solution_of(solution)
-    if found is None:
-        raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
+    found = as_solution(solution)
     index, n_features = found.edge_index.copy(), found.network.n_features
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:

@@ -13,7 +13,6 @@ from isinglass.arguments import check_level, check_positive
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, TableLike, which_vary
 from isinglass.errors import (
-    ArgumentError,
     ConvergenceWarning,
     DataError,
     LimitError,
@@ -25,7 +24,7 @@ from isinglass.errors import (
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
 from isinglass.network import Network
-from isinglass.network_like import HasFittedNetwork, HasNetwork, read_for, solution_of
+from isinglass.network_like import HasFittedNetwork, HasNetwork, as_solution, read_for
 from isinglass.pairs import pair_keys, values_at
 from isinglass.results import Solution
 from isinglass.select.derivatives import Support, pair_units
@@ -135,30 +134,28 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    found = solution_of(solution)
-    if found is None:
-        raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
-    solution, table = found, observed(read_for(solution, X, sample_weight), "Standard errors").counted()
-    check_width(table.shape[1], solution.network.variables)
+    found = as_solution(solution)
+    table = observed(read_for(solution, X, sample_weight), "Standard errors").counted()
+    check_width(table.shape[1], found.network.variables)
     tol = check_positive("tol", tol)
-    support = _support(table, solution)
+    support = _support(table, found)
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(
             f"solution must have at most {MAX_PARAMETERS} fields and edges for standard errors; got "
             f"{support.n_parameters}. Choose a larger alpha."
         )
-    _refuse_constant(solution, which_vary(table))
-    is_edge, index = solution.network.is_edge, solution.edge_index.copy()
+    _refuse_constant(found, which_vary(table))
+    is_edge, index = found.network.is_edge, found.edge_index.copy()
     if table.variables.is_binary:  # with every pair free or forbidden, alpha multiplies nothing
         path = ising_path(table, [1.0], penalty_weights=penalty_on(index, table.shape[1], 0.0), tol=tol)
-        free = path.solutions[0].with_names(solution.network.names)
+        free = path.solutions[0].with_names(found.network.names)
     else:
-        free = newton(support, nearly_free(table, solution).network, table, tol)
+        free = newton(support, nearly_free(table, found).network, table, tol)
         if not free.converged:
             warn(ConvergenceWarning(f"The refit did not reach tol={tol:g}: kkt_residual={free.kkt_residual:.1e}."))
     sandwich = sandwich_errors(support, free.network, table)
     edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
-    return Refit(free, index, _values_on(solution, free.network)[is_edge], *edges)
+    return Refit(free, index, _values_on(found, free.network)[is_edge], *edges)
 
 
 def _support(table: AnyTable, solution: Solution) -> Support:
