@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -30,86 +30,67 @@ class FirstRecord:
 
     @property
     def is_header(self) -> bool:
-        """Whether it names the columns: as the first rule says that applies."""
-        answers = (rule(self) for rule in _RULES)
-        return next((answer for answer in answers if answer is not None), False)
+        """Whether it names the columns: the first rule that applies decides."""
+        corner, fields = self.corner, self.fields
+        if isinstance(corner, str) and corner and corner.casefold() in ID_NAMES:
+            return True
+        if isinstance(corner, str) and all(value is None for value in fields):  # it names its column, or an empty row
+            return not any(isinstance(value, str) for value in self.below_corner)
+        if any(isinstance(value, str) for value in fields):
+            return self._has_names
+        # From here on there are only numbers and missing cells beside the corner.
+        everything = [corner, *fields]
+        if len(everything) >= 4 and everything == list(range(len(everything))):  # as pandas writes them
+            return not all(_occur_below(everything, [self.below_corner, *self.below]))
+        if _are_steps(fields) and not is_number(corner):
+            return self._has_numbered_names
+        return self._is_far_above or self._is_above_bits
+
+    @property
+    def _has_names(self) -> bool:
+        """Whether the texts beside the corner are names: numbers among them are years, and the cells below differ.
+
+        More than half of the texts stand above columns of numbers, or more than half occur in no cell below.
+        """
+        numbers = [value for value in self.fields if is_number(value)]
+        steps = np.diff(numbers)
+        are_years = all(isinstance(value, int) for value in numbers) and ((steps > 0).all() or (steps < 0).all())
+        if is_number(self.corner) or not are_years:
+            return False
+        pairs = zip(self.fields, self.below, strict=True)
+        below = {value: cells for value, cells in pairs if isinstance(value, str)}
+        n_above_numbers = sum(all(cell is None or is_number(cell) for cell in cells) for cells in below.values())
+        has_row_names = self.corner is None or 2 < self.n_rows == len({*self.below_corner} - {None})
+        cells = chain(*self.below, () if has_row_names else self.below_corner)
+        return 2 * max(n_above_numbers, len(below.keys() - set(cells))) > len(below)
+
+    @property
+    def _has_numbered_names(self) -> bool:
+        """Whether numbers in equal steps are years or numbers of items: they count, or most do not occur below."""
+        count_items = len(self.fields) > 3 and list(self.fields[:2]) in ([0, 1], [1, 2])
+        is_corner_above_numbers = self.corner is not None and all(map(is_number, self.below_corner))
+        n_below = sum(_occur_below(self.fields, self.below))
+        return count_items or is_corner_above_numbers or 2 * n_below < len(self.fields)
+
+    @property
+    def _is_far_above(self) -> bool:
+        """Whether all fields are numbers in equal steps, far above all cells below, as years are."""
+        fields = [self.corner, *self.fields]
+        cells = [cell for cell in chain(self.below_corner, *self.below) if cell is not None]
+        if not cells or not _are_steps(fields) or not all(map(is_number, cells)):
+            return False
+        return bool(fields[0] > 2 * max(cells) - min(cells))
+
+    @property
+    def _is_above_bits(self) -> bool:
+        """Whether there is another number than 0 and 1 above columns of these."""
+        are_bits = all(cell is None or is_bit(cell) for cell in chain(*self.below))
+        return are_bits and any(value is not None and not is_bit(value) for value in self.fields)
 
 
-def _is_id_name(record: FirstRecord) -> bool | None:
-    """Yes if the corner is what a column of row names is called."""
-    is_name = isinstance(record.corner, str) and record.corner.casefold() in ID_NAMES
-    return True if is_name and record.corner else None
-
-
-def _stands_alone(record: FirstRecord) -> bool | None:
-    """Yes if the corner alone has text: it names its column, or an empty row if there are texts below it."""
-    if not isinstance(record.corner, str) or any(value is not None for value in record.fields):
-        return None
-    return not any(isinstance(value, str) for value in record.below_corner)
-
-
-def _has_names(record: FirstRecord) -> bool | None:
-    """Yes if texts are names, perhaps with years among them: no number comes first, and they differ from those below.
-
-    More than half of them must stand above columns of numbers, or occur nowhere below; where the first column may hold
-    row names, nowhere in the others.
-    """
-    if not any(isinstance(value, str) for value in record.fields):
-        return None
-    numbers = [value for value in record.fields if is_number(value)]
-    steps = np.diff(numbers)
-    are_years = all(isinstance(value, int) for value in numbers) and ((steps > 0).all() or (steps < 0).all())
-    if is_number(record.corner) or not are_years:
-        return False
-    texts = {value: cells for value, cells in zip(record.fields, record.below, strict=True) if isinstance(value, str)}
-    n_above_numbers = sum(all(cell is None or is_number(cell) for cell in cells) for cells in texts.values())
-    n_different = len({*record.below_corner} - {None})
-    has_row_names = record.corner is None or 2 < record.n_rows == n_different
-    occurring = {*chain.from_iterable(record.below), *(() if has_row_names else record.below_corner)}
-    return 2 * max(n_above_numbers, len(texts.keys() - occurring)) > len(texts)
-
-
-def _counts_columns(record: FirstRecord) -> bool | None:
-    """Yes if the fields are 0, 1, 2, … as pandas writes them, unless each occurs below."""
-    values, below = [record.corner, *record.fields], [record.below_corner, *record.below]
-    if len(values) < 4 or values != list(range(len(values))):
-        return None
-    return not all(value in cells for value, cells in zip(values, below, strict=True))
-
-
-def _has_steps(record: FirstRecord) -> bool | None:
-    """Yes if numbers in equal steps beside the corner are years or numbers of items; most of a row occur below.
-
-    They are names in any case if they count from 0 or 1, or below a name of numbers.
-    """
-    if is_number(record.corner) or not _are_steps(record.fields):
-        return None
-    n_below = sum(value in cells for value, cells in zip(record.fields, record.below, strict=True))
-    are_counted = len(record.fields) > 3 and list(record.fields[:2]) in ([0, 1], [1, 2])
-    is_above_numbers = record.corner is not None and all(map(is_number, record.below_corner))
-    return are_counted or is_above_numbers or 2 * n_below < len(record.fields)
-
-
-def _is_far_above(record: FirstRecord) -> bool | None:
-    """Yes if numbers in equal steps are far above all others, as years are."""
-    values = [record.corner, *record.fields]
-    cells = [cell for cell in chain(record.below_corner, *record.below) if cell is not None]
-    if not cells or not _are_steps(values) or not all(map(is_number, cells)):
-        return None
-    return True if values[0] > 2 * max(cells) - min(cells) else None
-
-
-def _is_above_bits(record: FirstRecord) -> bool | None:
-    """Yes if other numbers are above columns of 0 and 1."""
-    are_bits = all(cell is None or is_bit(cell) for cell in chain.from_iterable(record.below))
-    return are_bits and any(value is not None and not is_bit(value) for value in record.fields)
-
-
-_RULES: tuple[Callable[[FirstRecord], bool | None], ...] = (
-    *(_is_id_name, _stands_alone, _has_names),
-    *(_counts_columns, _has_steps, _is_far_above, _is_above_bits),  # all fields beside the corner are numbers
-)
-"""In this order; a rule that returns None does not apply."""
+def _occur_below(values: Sequence[Value], below: Sequence[Sequence[Value]]) -> list[bool]:
+    """Tell of every field whether the same value occurs below it."""
+    return [value in cells for value, cells in zip(values, below, strict=True)]
 
 
 def _are_steps(values: Sequence[Value]) -> bool:
