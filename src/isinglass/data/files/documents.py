@@ -26,6 +26,8 @@ LARGEST = 2**32
 """Default limit in bytes."""
 BYTES_OF_TEXT = {"rows of text": 80, "cells of text": 8, "different words": 160}
 """What text costs beside its own length, about; words are counted once for each column."""
+BYTES_PER_OBJECT = 24
+"""Of a cell that becomes an object of Python: of surveys, spreadsheets and arrays of text."""
 _COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
     "gzip": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     "bzip2": (b"BZh", bz2.BZ2File),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import IO, Any
@@ -11,8 +10,9 @@ from typing import IO, Any
 from isinglass.data.column import BLANKS
 from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
-from isinglass.data.files.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
+from isinglass.data.files.formats import explain_damage, find_format, load_table
 from isinglass.data.files.header import find_row_names
+from isinglass.data.files.spreadsheets import load_excel
 from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
@@ -23,36 +23,6 @@ from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
-_LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
-    "npy": load_npy,
-    "npz": load_npz,
-    "parquet": load_parquet,
-    "feather": load_feather,
-    **{kind: functools.partial(load_survey, kind) for kind in ("stata", "spss", "sas", "xport")},
-}
-FORMATS = ("text", *_LOADERS, "excel")
-_MAGIC = (
-    (b"\x93NUMPY", "npy"),
-    (b"PK\x03\x04", "npz"),
-    (b"PAR1", "parquet"),
-    (b"ARROW1", "feather"),
-    (b"<stata_dta>", "stata"),
-    (b"$FL2", "spss"),
-    (b"$FL3", "spss"),
-    (b"\xd0\xcf\x11\xe0", "excel"),
-    (b"\0" * 12 + b"\xc2\xea\x81\x60", "sas"),
-    (b"HEADER RECORD*******LIB", "xport"),
-)
-_FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
-    ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
-    ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
-    ((b"@relation",), "an ARFF file. Pass pandas.DataFrame(scipy.io.arff.loadarff(path)[0]) to as_table"),
-    ((b"\x80\x03", b"\x80\x04", b"\x80\x05"), "a pickle of Python. Save the table as CSV or Parquet first"),
-    ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
-    ((b"\x89png", b"\xff\xd8\xff", b"gif8"), "a picture"),
-    ((b"%pdf-",), "a PDF document"),
-)
-_SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
 
 
@@ -150,7 +120,7 @@ def read_source(path: AnyFile, options: ReadOptions) -> tuple[Source, Table]:
 def open_file(path: AnyFile, options: ReadOptions) -> Source:
     """Open a file, and tell its columns apart."""
     document = open_document(path, Limits(options.max_rows, options.max_columns, options.max_bytes))
-    kind = _find_format(document, options.format)
+    kind = find_format(document, options.format)
     loaded = _load(document, kind, options)
     del document  # what was read from it stays
     named = _name_rows(loaded, kind, options)
@@ -170,29 +140,12 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     return replace(source.named(options.names), weight=weight, apart=apart)
 
 
-def _find_format(document: Document, format: str | None) -> str:
-    if format is not None:
-        if format not in FORMATS:
-            raise ArgumentError("format", f"must be one of {FORMATS}", format)
-        return format
-    for magic, kind in _MAGIC:
-        if document.data.startswith(magic):
-            is_sheet = kind == "npz" and (document.suffix == ".xlsx" or b"xl/workbook" in document.data)
-            return "excel" if is_sheet else kind
-    for magics, what in _FOREIGN:
-        if document.data[:64].lstrip().lower().startswith(magics):
-            raise DataError(f"the file must be a table; got {what}.")
-    if document.suffix == ".json":
-        raise DataError("the file must be a table; got JSON. Save it as CSV first.")
-    return _SUFFIXES.get(document.suffix, "text")
-
-
 def _load(document: Document, kind: str, options: ReadOptions) -> Source:
     if options.sheet is not None and kind != "excel" and not isinstance(options.encode, Coding):
         raise ArgumentError("sheet", f"must be left out for a {kind} file", options.sheet)
     if kind in ("text", "excel"):
         return _load_text(document, kind, options)
-    return guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
+    return load_table(kind, document)
 
 
 def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
@@ -204,8 +157,10 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
     header = False if options.header == "auto" and layout.has_header is False else options.header
     detected, separator, wording = {}, None, dict[str, str]()
     if kind == "excel":
-        how = header, lambda words: decimal or find_decimal(words, missing)
-        records, detected["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, options.sheet, *how))
+        with explain_damage(kind, limits):
+            records, detected["sheet"] = load_excel(
+                document.data, limits, options.sheet, header, lambda words: decimal or find_decimal(words, missing)
+            )
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
         separator = _find_separator(data, options.delimiter, layout.delimiter)

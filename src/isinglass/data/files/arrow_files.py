@@ -1,0 +1,121 @@
+"""Tables in files of Arrow: Parquet and Feather, whose declared sizes are checked before they are read."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from isinglass.data.containers import open_source
+from isinglass.data.files.documents import Limits
+from isinglass.data.source import Source
+from isinglass.errors import DataError
+from isinglass.names import tidy_name
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def load_parquet(data: bytes, limits: Limits) -> Source:
+    """Read a Parquet file; its declared size is checked first."""
+    from pyarrow import BufferReader, parquet, types
+
+    plain = parquet.ParquetFile(BufferReader(data))
+    schema, n_rows = plain.schema_arrow, plain.metadata.num_rows
+    limits.check_shape(n_rows, len(schema))
+    groups = (plain.metadata.row_group(k) for k in range(plain.metadata.num_row_groups))
+    declared = max(sum(group.total_byte_size for group in groups), n_rows * sum(map(_width, schema.types)))
+    limits.check_bytes(declared, "the columns in memory")
+    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    # Texts stay numbers of a dictionary: a long one that is repeated would be copied for every row.
+    coded = [field.name for field in schema if any(is_one(field.type) for is_one in texts)]
+    file = parquet.ParquetFile(BufferReader(data), read_dictionary=coded)
+    source = _of_arrow(_counted(file.iter_batches(use_threads=False), limits), file.schema_arrow)
+    if not coded:
+        return source
+    are_texts = [field.name in coded for field in schema]  # their dictionary declares no categories
+    return source.changed(lambda j, column: replace(column, declared=None).read() if are_texts[j] else column)
+
+
+def load_feather(data: bytes, limits: Limits) -> Source:
+    """Read a file of Arrow; its declared size is checked first."""
+    from pyarrow import BufferReader, ipc, py_buffer
+
+    is_file = data.startswith(b"ARROW1")
+    if is_file and not data.endswith(b"ARROW1"):
+        raise ValueError("its end is missing")
+    stream = py_buffer(data)[8:] if is_file else py_buffer(data)
+    declared = 0
+    for message in ipc.MessageReader.open_stream(BufferReader(stream)):
+        declared += _declared_bytes(message)
+        limits.check_bytes(declared, "the columns in memory")
+    reader = ipc.open_stream(BufferReader(stream))
+    return _of_arrow(_counted(reader, limits), reader.schema)
+
+
+def _declared_bytes(message: pyarrow.Message) -> int:
+    """Return to how many bytes a batch of rows or a dictionary of Arrow unpacks, as its head says."""
+    head, body = message.metadata.to_pybytes(), message.body
+
+    def follow(table: int, number: int) -> int:
+        """Return where a field of a flatbuffers table is, 0 if it is not there."""
+        fields = table - struct.unpack_from("<i", head, table)[0]
+        if 4 + 2 * number >= struct.unpack_from("<H", head, fields)[0]:
+            return 0
+        offset = struct.unpack_from("<H", head, fields + 4 + 2 * number)[0]
+        return table + offset if offset else 0
+
+    def jump(place: int) -> int:
+        return place + int(struct.unpack_from("<I", head, place)[0])
+
+    if message.type not in ("record batch", "dictionary"):
+        return 0
+    batch = jump(follow(jump(0), 2))
+    batch = jump(follow(batch, 1)) if message.type == "dictionary" else batch
+    vector, packed = jump(follow(batch, 2)), follow(batch, 3)
+    total = 0
+    for k in range(struct.unpack_from("<I", head, vector)[0]):
+        start, length = struct.unpack_from("<qq", head, vector + 4 + 16 * k)
+        total += length if not packed or length < 8 else max(struct.unpack_from("<q", body, start)[0], length - 8)
+    return total
+
+
+def _counted(batches: Iterable[pyarrow.RecordBatch], limits: Limits) -> Iterator[pyarrow.RecordBatch]:
+    """Yield batches of rows, whose size is checked as they come."""
+    n_rows = n_bytes = 0
+    for batch in batches:
+        n_rows, n_bytes = n_rows + batch.num_rows, n_bytes + batch.nbytes
+        limits.check_shape(n_rows, batch.num_columns)
+        limits.check_bytes(n_bytes, "the columns in memory")
+        yield batch
+
+
+def _width(kind: pyarrow.DataType) -> int:
+    """Return the bytes of a value, if all have the same; 1 otherwise."""
+    try:
+        return max(int(kind.bit_width) // 8, 1)
+    except ValueError:
+        return 1
+
+
+def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) -> Source:
+    from pyarrow import Table, types
+
+    for field in schema:
+        inner = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if types.is_nested(inner):
+            raise DataError(f"column {field.name!r} holds {inner}, not single values.")
+    table = Table.from_batches(batches, schema)
+    table.validate(full=True)  # positions beyond the end would be read, and text that is none
+    if 0 in table.shape:
+        raise DataError(f"the file must be a table; got {table.num_rows} rows and {table.num_columns} columns.")
+    names = list(map(tidy_name, schema.names))
+    try:  # pandas notes down which column was the index of the frame
+        (index,) = json.loads(schema.metadata[b"pandas"])["index_columns"]
+    except (TypeError, KeyError, ValueError):
+        index = None
+    source = open_source(table.rename_columns([str(j) for j in range(len(names))]))
+    place = schema.names.index(index) if schema.names.count(index) == 1 else None
+    return source.of_file(names=names, row_names_at=place)

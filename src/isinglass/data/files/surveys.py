@@ -1,0 +1,130 @@
+"""Tables in files of Stata, SPSS and SAS, with the labels of their values."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from isinglass.data.column import BLANKS, Column, as_spelled, number_objects
+from isinglass.data.files.documents import BYTES_PER_OBJECT, Limits
+from isinglass.data.meaning.values import Value, as_whole
+from isinglass.data.source import Source
+from isinglass.errors import DataError
+
+_READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
+"""Functions of pyreadstat."""
+SURVEYS = tuple(_READERS)
+_VARIABLE, _LABELS, _LABELLED, _LINES, _EXTENSION = 2, 3, 4, 6, 7
+"""Records in the dictionary of an SPSS file: a variable, value labels, the variables that have them, a text, others."""
+_INTEGERS, _ENCODING = 3, 20
+"""Extensions: numbers about the machine, and the name of the encoding."""
+
+
+def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
+    """Read a file of Stata, SPSS or SAS, with the labels of its values."""
+    try:
+        import pyreadstat
+    except ImportError:
+        raise ImportError('reading this format needs pyreadstat: pip install "isinglass[io]"') from None
+    if kind == "spss":
+        _check_labels(data)
+    read = getattr(pyreadstat, _READERS[kind])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "survey"
+        path.write_bytes(data)
+        _, meta = read(path, metadataonly=True, output_format="dict")
+        _check_survey(meta.number_rows or 0, meta.number_columns or 0, limits)
+        columns, meta = read(path, output_format="dict", row_limit=limits.max_rows + 1)
+    n_rows = len(next(iter(columns.values()))) if columns else 0
+    if n_rows == 0:
+        raise DataError(f"the file must be a table; got {len(columns)} column(s) and no rows.")
+    _check_survey(n_rows, len(columns), limits)
+    for name in (name for name in columns if meta.readstat_variable_types.get(name) == "float"):
+        spelled = as_spelled(np.array(columns[name], dtype=np.float32)).tolist()
+        columns[name] = [None if old is None else new for old, new in zip(columns[name], spelled, strict=True)]
+    labelled = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
+    wording = {name: label for name, label in meta.column_names_to_labels.items() if label}
+    names = [name or "" for name in columns]  # damaged files can have nameless columns
+    return Source((n_rows, len(names)), labelled.__getitem__).of_file(names=names, wording=wording)
+
+
+def _check_labels(data: bytes) -> None:
+    """Refuse an SPSS file with value labels that cannot be assigned: pyreadstat would end the process.
+
+    A dictionary that is broken otherwise is left to pyreadstat, which says so.
+    """
+    with suppress(struct.error, IndexError, LookupError):
+        texts, encoding = _labelled_texts(data)
+        try:
+            for text in texts:
+                text.decode(encoding)
+        except UnicodeDecodeError:
+            raise DataError(f"the SPSS file is damaged: it has labelled texts that are not in {encoding}.") from None
+
+
+def _labelled_texts(data: bytes) -> tuple[list[bytes], str]:
+    """Return the texts that have labels in an SPSS file, and their encoding, from the records of its dictionary."""
+    order = "<" if data[64:65] in (b"\2", b"\3") else ">"
+
+    def integers(place: int, number: int = 1) -> tuple[int, ...]:
+        return struct.unpack_from(f"{order}{number}i", data, place)
+
+    encoding, values, texts = "cp1252", list[bytes](), list[bytes]()
+    is_text: dict[int, bool] = {}  # by the number of a variable, which counts the segments of eight bytes before it
+    segment, place = 1, 176
+    while True:
+        kind, first, second, third = integers(place, 4)
+        if kind == _VARIABLE:
+            width, has_label, n_missing = first, second, abs(third)
+            if width > 255:
+                raise DataError("the SPSS file is damaged: it has a variable of an impossible width.")
+            if width >= 0:  # 0 is a number; -1 a further segment of the text before
+                is_text[segment] = width > 0 or any(each >> 16 in (1, 2) for each in integers(place + 16, 2))
+                segment += max(-(-width // 8), 1)
+            place += 32
+            if has_label:
+                place += 4 + -(-max(*integers(place), 0) // 4) * 4
+            place += 8 * n_missing
+        elif kind == _LABELS:
+            values, place = [], place + 8
+            for _ in range(first):
+                values.append(data[place : place + 8])
+                place += 8 + (data[place + 8] // 8 + 1) * 8
+        elif kind == _LABELLED:
+            named = integers(place + 8, max(first, 0))
+            if not is_text.keys() >= set(named):
+                raise DataError("the SPSS file is damaged: it has value labels for variables that do not exist.")
+            texts += values if any(is_text[each] for each in named) else []
+            place += 8 + 4 * len(named)
+        elif kind == _LINES:
+            place += 8 + 80 * max(first, 0)
+        elif kind == _EXTENSION:
+            body, place = place + 16, place + 16 + max(second, 0) * max(third, 0)
+            if first == _ENCODING:
+                encoding = data[body:place].decode()
+            elif first == _INTEGERS and integers(body + 28) == (65001,):
+                encoding = "utf-8"
+        else:
+            return texts, encoding
+
+
+def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
+    limits.check_shape(n_rows, n_columns)
+    limits.check_bytes(BYTES_PER_OBJECT * n_rows * n_columns, "the columns in memory")
+
+
+def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
+    """Return a column with what its values are called; runs of blanks become one blank, as in messages."""
+    column = number_objects(cells)
+    values = [
+        as_whole(value) if isinstance(value, float) else value if isinstance(value, str | int | None) else str(value)
+        for value in column.values or ()
+    ]
+    short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
+    labels = short if len(set(short.values())) == len(set(labels.values())) else labels
+    return Column(column.cells, values, labels=labels, blanks=BLANKS) if labels else Column(column.cells, values).read()
