@@ -127,10 +127,10 @@ class FittedNetwork:
     def predict_proba(self, X: TableLike) -> Floats:
         """Return P(x_s = 1 | the rest of the row) for every cell, in the columns of the table.
 
-        If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
-        of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
-        which are summed over or drawn. Of a table in parts: a list, an array per part. The result is as large
-        as the dense table; a sparse one has to be made dense first.
+        If columns have more than two categories or are covariates: a list with one array per column, of shape
+        (n_samples, n_categories), of the probabilities of its categories (``network.categories``). Every cell has an
+        answer, missing ones too, which are summed over or drawn. Of a table in parts: a list, an array per part. The
+        result is as large as the dense table; a sparse one has to be made dense first.
         """
         table, record = self._open_dense(X), self._record
         if table.is_whole:

@@ -88,12 +88,12 @@ def nodewise_path(
     """
     how = Regressions(rule, standardize, tol, max_iter, n_threads)
     table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
-    case = how.compile(table)
-    warn_constant(table.variables, case.reduction.counts)
-    top = float(np.nanmax(case.alpha_max(), initial=0.0))
-    at_zero = 0.0 if table.variables.is_binary else float(case.alphas_at_zero.max())  # no category without penalty
+    problem = how.compile(table)
+    warn_constant(table.variables, problem.reduction.counts)
+    top = float(np.nanmax(problem.alpha_max(), initial=0.0))
+    at_zero = 0.0 if table.variables.is_binary else float(problem.alphas_at_zero.max())  # no category without penalty
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
-    fits = case.solve(np.tile(grid, (case.n_features, 1)), tol, max_iter, stops_early=False)
+    fits = problem.solve(np.tile(grid, (problem.n_features, 1)), tol, max_iter, stops_early=False)
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
     collect(path, callback)
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
@@ -102,8 +102,8 @@ def nodewise_path(
 
 def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    case = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None)
-    return float(np.nanmax(case.alpha_max(), initial=0.0))
+    problem = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None)
+    return float(np.nanmax(problem.alpha_max(), initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ class Regressions:
 
         NaN is for a column without regression: a constant one or a covariate.
         """
-        case = self.compile(table.counted(quiet=True))
+        problem = self.compile(table.counted(quiet=True))
         given = np.asarray(alphas, dtype=np.float64)
-        if given.shape != (case.n_features,) or not (given[case.solved] > 0).all():
-            raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
-        return self._merge(case.solve(given[:, None], self.tol, self.max_iter, stops_early=False))
+        if given.shape != (problem.n_features,) or not (given[problem.solved] > 0).all():
+            raise ArgumentError("alphas", f"must be positive, one for each of {problem.n_features} columns", alphas)
+        return self._merge(problem.solve(given[:, None], self.tol, self.max_iter, stops_early=False))
 
     def choose(self, table: Table, count: int, gamma: float, alpha_min_ratio: float | None) -> NodewisePath:
         """Return the network in which each node's penalty is chosen by the extended BIC, as a path of length one.
@@ -143,13 +143,13 @@ class Regressions:
         alpha without coefficients downwards; it ends early where the regression explains more than 99.9 % of the
         deviance, or less than 0.001 % more than the alpha before.
         """
-        case = self.compile(table.counted())
+        problem = self.compile(table.counted())
         if alpha_min_ratio is None:
-            alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.reduction.columns) - 1 else 1e-4
+            alpha_min_ratio = 1e-2 if problem.reduction.n_rows < len(problem.reduction.columns) - 1 else 1e-4
         shape = alpha_grid(1.0, count, alpha_min_ratio=alpha_min_ratio)
-        top = case.alpha_max()
-        grids = np.where(top == 0.0, case.alphas_at_zero, top)[:, None] * shape
-        fits = case.solve(grids, self.tol, self.max_iter, stops_early=True)
+        top = problem.alpha_max()
+        grids = np.where(top == 0.0, problem.alphas_at_zero, top)[:, None] * shape
+        fits = problem.solve(grids, self.tol, self.max_iter, stops_early=True)
         return self._merge(fits.take(fits.choose_ebic(gamma)))
 
     def _merge(self, fits: NodeFits) -> NodewisePath:

@@ -121,14 +121,14 @@ def ising_path(
     on_cpu = device in (None, "cpu")
     parts = split_sparse(X, sample_weight) if kinds is scores is None and on_cpu else None
     table = as_table(X, sample_weight, kinds=kinds, scores=scores) if parts is None else parts
-    case = JointProblem.of(table, penalty_weights, n_threads, None if on_cpu else device)
-    warn_constant(table.variables, case.reduction.counts)
-    top = case.fit_null(tol, max_iter)
-    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=case.alpha_at_zero)
-    case.check(grid)
-    solutions = _follow(case, grid, tol, max_iter, _starts(start, grid, table.variables))
+    problem = JointProblem.of(table, penalty_weights, n_threads, None if on_cpu else device)
+    warn_constant(table.variables, problem.reduction.counts)
+    top = problem.fit_null(tol, max_iter)
+    grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=problem.alpha_at_zero)
+    problem.check(grid)
+    solutions = _follow(problem, grid, tol, max_iter, _starts(start, grid, table.variables))
     path = Path(collect(solutions, callback), tol=tol)
-    warn_if_not_converged(path, case.problem.null_objective, max_iter)
+    warn_if_not_converged(path, problem.compiled.null_objective, max_iter)
     return path
 
 
@@ -147,13 +147,13 @@ def solve_near(
     There is no bound on the duality gap: of a long table with next to no penalty it is all rounding, and steps that
     try to reduce it are rounds of messages to the parts.
     """
-    case = JointProblem.of(table, penalty_weights, n_threads)
-    case.fit_null(tol, MAX_STEPS)
-    point, scaled = case.reduction.point(start.network), alpha / case.penalty.unit
+    problem = JointProblem.of(table, penalty_weights, n_threads)
+    problem.fit_null(tol, MAX_STEPS)
+    point, scaled = problem.reduction.point(start.network), alpha / problem.penalty.unit
     with within_memory():
-        case.problem.place(scaled, *point)
-        state = case.problem.solve(point[0], [scaled], tol, np.inf, MAX_STEPS)[0]
-    return replace(case.solution(state, alpha), converged=state.kkt_residual <= tol)
+        problem.compiled.place(scaled, *point)
+        state = problem.compiled.solve(point[0], [scaled], tol, np.inf, MAX_STEPS)[0]
+    return replace(problem.solution(state, alpha), converged=state.kkt_residual <= tol)
 
 
 def _starts(
@@ -174,22 +174,22 @@ def _starts(
 
 
 def _follow(
-    case: JointProblem, grid: FloatArray, tol: float, max_iter: int, starts: list[Solution | None]
+    problem: JointProblem, grid: FloatArray, tol: float, max_iter: int, starts: list[Solution | None]
 ) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid."""
-    problem, alphas = case.problem, grid.tolist()
-    strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
-    at_once = 1 if strictness or any(starts) else int(CELLS_AT_ONCE / (case.cost + 1)) + 1
+    compiled, alphas = problem.compiled, grid.tolist()
+    strictness = STRICTNESS if compiled.n_features > ALL_PAIRS_UP_TO else 0.0
+    at_once = 1 if strictness or any(starts) else int(CELLS_AT_ONCE / (problem.cost + 1)) + 1
     for k in range(0, len(alphas), at_once):
         following = alphas[min(k + at_once, len(alphas) - 1)]
         with within_memory():
             if (start := starts[k]) is not None:
                 reached = max(start.alpha, alphas[k])  # from there the solver stops on the way, as on a path
-                problem.place(reached / case.penalty.unit, *case.reduction.point(start.network))
-            scaled = [alpha / case.penalty.unit for alpha in alphas[k : k + at_once]]
-            states = problem.follow(scaled, following / case.penalty.unit, tol, max_iter, strictness)
+                compiled.place(reached / problem.penalty.unit, *problem.reduction.point(start.network))
+            scaled = [alpha / problem.penalty.unit for alpha in alphas[k : k + at_once]]
+            states = compiled.follow(scaled, following / problem.penalty.unit, tol, max_iter, strictness)
         for alpha, state in zip(alphas[k : k + at_once], states, strict=True):
-            yield case.solution(state, alpha)
+            yield problem.solution(state, alpha)
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class SolverPenalty:
 class JointProblem:
     """The compiled problem on the columns of a table that vary, and the way back."""
 
-    problem: Problem
+    compiled: Problem
     reduction: Reduction
     penalty: SolverPenalty
 
@@ -269,18 +269,18 @@ class JointProblem:
     def cost(self) -> float:
         """Approximate cost of one alpha: rows times pairs of coordinates of a column."""
         widths = dimensions_of(self.reduction.counts, self.reduction.variables).astype(float)
-        return self.problem.n_distinct * float(widths @ widths)
+        return self.compiled.n_distinct * float(widths @ widths)
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
         with within_memory():
-            state = self.problem.fit_null(min(tol, NULL_TOLERANCE), max_iter)
+            state = self.compiled.fit_null(min(tol, NULL_TOLERANCE), max_iter)
         # It may lie at infinity; with categories the ridge keeps it from there.
         is_binary = self.reduction.variables.is_binary
         if state is not None and is_binary and state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
-            self.reduction.refuse_separation(self.problem.free_pairs())
+            self.reduction.refuse_separation(self.compiled.free_pairs())
         with within_memory():
-            return self.problem.alpha_max() * self.penalty.unit
+            return self.compiled.alpha_max() * self.penalty.unit
 
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas whose optimum is at infinity, and penalties that underflow."""
@@ -291,7 +291,7 @@ class JointProblem:
         elif not self.reduction.variables.is_binary:
             raise refuse_free()
         else:
-            pairs = all_pairs(self.problem.n_features)
+            pairs = all_pairs(self.compiled.n_features)
             allowed = slice(None) if matrix is None else np.isfinite(matrix[pairs[:, 0], pairs[:, 1]])
             self.reduction.refuse_separation(pairs[allowed])
 

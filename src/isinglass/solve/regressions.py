@@ -197,7 +197,7 @@ class NodewiseProblem:
     largest range, and with standardized columns, α D_s sd_t ‖Θ_st‖, it is α · sd_t/D_t · ‖Θ‖.
     """
 
-    problem: Nodewise
+    compiled: Nodewise
     reduction: Reduction
     omega: FloatArray  # penalty weight of each column that varies
     units: FloatArray  # of all columns: what alpha is divided by
@@ -226,8 +226,8 @@ class NodewiseProblem:
         omega[~variables.is_modeled[columns]] = 0.0
         null_losses[~variables.is_modeled] = 0.0
         units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
-        problem = Nodewise(cells, weight, threads, steps, ranges, reduction.modeled)
-        return cls(problem, reduction, omega, units, null_losses)
+        compiled = Nodewise(cells, weight, threads, steps, ranges, reduction.modeled)
+        return cls(compiled, reduction, omega, units, null_losses)
 
     @property
     def n_features(self) -> int:
@@ -247,7 +247,7 @@ class NodewiseProblem:
     def alpha_max(self) -> FloatArray:
         """Return every column's smallest alpha without penalized coefficients; 0 for a covariate, NaN if constant."""
         found = np.full(self.n_features, np.nan)
-        found[self.reduction.columns] = self.problem.alpha_max(self.omega, 1e-7, 100)
+        found[self.reduction.columns] = self.compiled.alpha_max(self.omega, 1e-7, 100)
         return found * self.units
 
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
@@ -260,7 +260,7 @@ class NodewiseProblem:
                 raise refuse_free()
             refuse_vanishing(float(lowest), self.omega)
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
-        paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
+        paths = self.compiled.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
         known = {name: self._spread(getattr(paths, name), value) for name, value in _FOUND.items()}
         variables = self.reduction.variables
         node, alpha = np.divmod(np.repeat(np.arange(paths.counts.size), paths.counts.ravel()), alphas.shape[1])
