@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from isinglass.arguments import check_count, check_kind, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray, IntArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.centrality import MEASURES, node_measure
+from isinglass.evaluate.centrality import BRIDGES, MEASURES, node_measure
 from isinglass.names import NodeValues
 from isinglass.network_like import NetworkLike, as_network
 from isinglass.select.bootstrap_result import Bootstrap
@@ -164,8 +164,8 @@ def centrality(
         Width of a new figure in millimeters.
     """
     measures = [of] if isinstance(of, str) else list(of) if isinstance(of, Iterable) else []
-    if not measures or not all(isinstance(name, str) for name in measures):
-        raise ArgumentError("of", 'must be one or more measures, such as "strength"', of)
+    if not measures:
+        raise ArgumentError("of", f"must be one or more of {', '.join((*MEASURES, *BRIDGES))}", of)
     check_positive("width", width)
     resampled = _of_rows(result) if isinstance(result, Bootstrap) else None
     network = as_network(result if resampled is None else resampled.solution).without_covariates()

@@ -54,11 +54,12 @@ function placeLabel(view, node, crowd, always, sides) {
   const [x, y] = view.screen(node);
   const size = view.size(node);
   const width = view.widths[node] + 4;
+  const centered = x < 0 || x > view.width ? x - width / 2 : Math.max(0, Math.min(x - width / 2, view.width - width)); /* moved in at the sides */
   const places = [
     [x + size + 1, y - 7],
     [x - size - 1 - width, y - 7],
-    [x - width / 2, y - size - 15],
-    [x - width / 2, y + size + 1],
+    [centered, y - size - 15],
+    [centered, y + size + 1],
   ];
   const order = [0, 1, 2, 3].sort((a, b) => ((sides >> a) & 1) - ((sides >> b) & 1));
   for (const [left, top] of order.map((place) => places[place])) {
