@@ -20,25 +20,32 @@ function showColumns() {
 }
 
 function makeRow(column, place, choices) {
-  const role = place === choices.weights ? "weights" : place === choices.groups ? "groups" : null;
-  const out = choices.left_out.includes(place) || column.kind === null;
+  const role = ["weights", "groups"].find((name) => choices[name] === place);
+  const used = isUsed(place);
   const use = make("input", {
-    type: "checkbox", id: `use-${place}`, checked: !out && !role, disabled: role !== null || column.kind === null, "aria-label": `Use ${column.name}`,
-    onchange: (event) => choose({ covariates: state.choices.covariates.filter((one) => one !== place), left_out: event.target.checked ? state.choices.left_out.filter((one) => one !== place) : [...state.choices.left_out, place] }),
+    type: "checkbox", id: `use-${place}`, checked: used, disabled: Boolean(role) || column.kind === null, "aria-label": `Use ${column.name}`,
+    onchange: (event) => choose({ covariates: withPlace("covariates", place, false), left_out: withPlace("left_out", place, !event.target.checked) }),
   });
   const adjust = make("input", {
-    type: "checkbox", id: `adjust-${place}`, checked: choices.covariates.includes(place) && !out && !role, disabled: out || role !== null,
-    onchange: (event) => choose({ covariates: event.target.checked ? [...state.choices.covariates, place] : state.choices.covariates.filter((one) => one !== place) }),
+    type: "checkbox", id: `adjust-${place}`, checked: used && choices.covariates.includes(place), disabled: !used,
+    onchange: (event) => choose({ covariates: withPlace("covariates", place, event.target.checked) }),
   });
-  return make("tr", { class: out || role ? "out" : "" }, [
+  const notes = [...column.notes.filter(Boolean), ...(isConstant(column) ? ["the same in all rows"] : [])];
+  return make("tr", { class: used ? "" : "out" }, [
     make("td", {}, [use]),
     make("th", { scope: "row", text: column.name }),
     make("td", {}, role ? [role] : makeKind(column, place, choices)),
     make("td", {}, makeValues(column, place, choices)),
     make("td", { text: column.missing ? `${(100 * column.missing).toFixed(1)} %` : "" }),
-    make("td", { class: "doubt", text: role ? "" : [...column.notes.filter(Boolean), ...(isConstant(column) ? ["the same in all rows"] : [])].join(", ") }),
+    make("td", { class: "doubt", text: role ? "" : notes.join(", ") }),
     make("td", {}, [make("label", { class: "adjust" }, [adjust, " adjust for", make("span", { class: "unseen", text: ` ${column.name}` })])]),
   ]);
+}
+
+/* Return the places of a choice, with or without this one. */
+function withPlace(name, place, isIn) {
+  const others = state.choices[name].filter((one) => one !== place);
+  return isIn ? [...others, place] : others;
 }
 
 /* Tell whether the column at a place is a node or a covariate. */
@@ -71,7 +78,7 @@ function makeKind(column, place, choices) {
   if (column.kind === null) options.unshift(make("option", { value: "", text: "left out", selected: !choices.kinds[place] }));
   const change = (event) => {
     const kind = event.target.value || null;
-    choose({ kinds: { [place]: kind }, left_out: kind ? state.choices.left_out.filter((one) => one !== place) : state.choices.left_out });
+    choose({ kinds: { [place]: kind }, ...(kind && { left_out: withPlace("left_out", place, false) }) });
   };
   const title = words ? "The order of words is not known" : "";
   return [make("select", { id: `kind-${place}`, "aria-label": `Kind of ${column.name}`, title, onchange: change }, options), ...guess];
@@ -104,9 +111,4 @@ function makeValue(value, gone, column, place) {
   const title = gone ? "Counts as missing; click to count it as an answer" : "Click if this stands for a missing answer";
   const label = `${value} is missing in ${column.name}`;
   return make("button", { type: "button", class: "value", id: `value-${place}-${value}`, "aria-label": label, "aria-pressed": String(gone), title, text: shorten(value), onclick: toggle });
-}
-
-function makeChoice(name, options, chosen, change) {
-  const items = options.map(([value, text]) => make("option", { value, text, selected: String(chosen ?? "") === value }));
-  return make("label", { class: "field", text: `${state.labels[name]} ` }, [make("select", { id: name, onchange: (event) => change(event.target.value || null) }, items)]);
 }

@@ -136,15 +136,16 @@ class Recipe:
 
     def commands(self, job: str, file: str | None = None) -> list[list[str]]:
         """Return the commands of a job, for the file on disk unless another name is given."""
-        several = {
+        options = {
             "{meaning}": spell_reading(self._meaning_arguments(self.choices.kinds)),
             "{reading}": spell_reading(self.arguments(job)),
             "{needs}": self.fill(FIGURES[self.choices.figure].get("needs", "")).split(),
         }
-        lines = [line.split() for line in JOBS[job]["commands"]]
-        named = {"file": file or self.file}
-        words = {word: [self.fill(word, **named)] for line in lines for word in line if word not in several} | several
-        return [[each for word in line for each in words[word]] for line in lines]
+
+        def expand(word: str) -> list[str]:
+            return options[word] if word in options else [self.fill(word, file=file or self.file)]
+
+        return [[each for word in line.split() for each in expand(word)] for line in JOBS[job]["commands"]]
 
     def command_text(self, job: str) -> str:
         """Return the commands of a job as they are typed into a shell, one per line."""

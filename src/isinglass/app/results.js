@@ -37,16 +37,30 @@ function figureName(file) {
 }
 
 function showMore() {
-  const { results, choices, stale } = state;
+  const { choices } = state;
   for (const name of ["resamples", "permutations"]) Object.assign(byId(name), { max: state.most_resamples, value: choices[name] });
-  const barred = stale || isRunning("fit");
-  byId("run-bootstrap").disabled = barred || isRunning("bootstrap");
-  byId("run-compare").disabled = barred || choices.groups === null || isRunning("compare");
-  byId("stale-compare").hidden = stale || !results.compare?.stale;
-  const lacksBootstrap = (!results.bootstrap || isRunning("bootstrap")) && state.figures.some(([name, , needsBootstrap]) => name === choices.figure && needsBootstrap);
-  byId("run-figure").disabled = barred || lacksBootstrap || isRunning("figure");
+  const groups = state.table.columns[choices.groups]?.name;
+  byId("group-hint").textContent = groups === undefined ? "Choose the column with the groups under Columns." : `Shuffles the groups of ${groups} and compares the networks each time.`;
+  byId("stale-compare").hidden = state.stale || !state.results.compare?.stale;
+  showSteps();
+  showFiles();
+  showFigures();
+}
+
+/* Switch off the buttons of what cannot be started now. */
+function showSteps() {
+  const { results, choices } = state;
+  const [, , needsBootstrap] = state.figures.find(([name]) => name === choices.figure);
+  const lacksBootstrap = needsBootstrap && (!results.bootstrap || isRunning("bootstrap"));
+  const barred = { bootstrap: false, compare: choices.groups === null, figure: lacksBootstrap };
+  for (const job of Object.keys(barred)) {
+    byId(`run-${job}`).disabled = state.stale || barred[job] || isRunning("fit") || isRunning(job);
+  }
   byId("figure-hint").hidden = !lacksBootstrap;
-  byId("group-hint").textContent = choices.groups === null ? "Choose the column with the groups under Columns." : `Shuffles the groups of ${state.table.columns[choices.groups].name} and compares the networks each time.`;
+}
+
+function showFiles() {
+  const { results } = state;
   for (const box of document.querySelectorAll("[data-files]")) {
     const result = results[box.dataset.files];
     const links = result ? makeLinks(result.files) : [];
@@ -58,6 +72,10 @@ function showMore() {
     const result = results[list.dataset.facts];
     showFacts(list, result ? result.facts : []);
   }
+}
+
+function showFigures() {
+  const { results, choices } = state;
   byId("figure").replaceChildren(...state.figures.map(([value, text, needsBootstrap]) => make("option", { value, text, disabled: needsBootstrap && !results.bootstrap })));
   for (const name of ["figure", "ending"]) byId(name).value = choices[name];
   const figures = Object.values(results).filter(({ kind }) => kind === "figure");

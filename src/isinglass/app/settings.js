@@ -1,56 +1,95 @@
 /* The other choices, what a fit would use, and the commands and code for it. */
 
 function showSettings() {
-  const { table, choices, labels, options } = state;
-  const holdsWeights = (column) => column.values.length && column.values.every(isNumber);
-  const holdsGroups = (column) => column.n_values >= 2 && column.n_values <= MOST_VALUES && !["continuous", null].includes(column.kind);
-  const columnsFor = (role, fits) => [
-    ["", "none"],
-    ...[...table.columns.entries()].filter(([place, column]) => place === choices[role] || fits(column)).map(([place, { name }]) => [String(place), name]),
-  ];
-  const chooseRole = (role, other, value) => {
+  const { table, choices, options } = state;
+  const fields = [makeRole("weights", "groups", holdsNumbers)];
+  if (choices.weights !== null) fields.push(makeChoice("weight_kind", Object.entries(options.weight_kind)));
+  fields.push(makeRole("groups", "weights", holdsGroups));
+  if (table.n_missing) fields.push(makeChoice("missing", listTreatments()));
+  fields.push(makeCodes());
+  if (!state.row_names || table.has_row_names) fields.push(makeRowNames());
+  byId("settings").replaceChildren(...fields);
+}
+
+/* A control with which one of some options, pairs of value and text, is chosen. */
+function makeChoice(name, options, change = (value) => choose({ [name]: value })) {
+  const chosen = String(state.choices[name] ?? "");
+  const items = options.map(([value, text]) => make("option", { value, text, selected: value === chosen }));
+  const select = make("select", { id: name, onchange: (event) => change(event.target.value || null) }, items);
+  return make("label", { class: "field", text: `${state.labels[name]} ` }, [select]);
+}
+
+/* The choice of the column that has a role; a column that has the other one loses that. */
+function makeRole(role, other, isFit) {
+  const { table, choices } = state;
+  const found = [...table.columns.entries()].filter(([place, column]) => isFit(column) || place === choices[role]);
+  const options = [["", "none"], ...found.map(([place, { name }]) => [String(place), name])];
+  return makeChoice(role, options, (value) => {
     const place = value === null ? null : Number(value);
     choose({ [role]: place, [other]: state.choices[other] === place ? null : state.choices[other] });
-  };
-  const fields = [makeChoice("weights", columnsFor("weights", holdsWeights), choices.weights, (value) => chooseRole("weights", "groups", value))];
-  if (choices.weights !== null) fields.push(makeChoice("weight_kind", Object.entries(options.weight_kind), choices.weight_kind, (value) => choose({ weight_kind: value })));
-  fields.push(makeChoice("groups", columnsFor("groups", holdsGroups), choices.groups, (value) => chooseRole("groups", "weights", value)));
-  if (table.n_missing) {
-    const zeros = table.columns.every((column, place) => !column.missing || column.kind === "binary" || !isUsed(place));
-    const treatments = Object.entries(options.missing).filter(([value]) => value !== "zero" || zeros || choices.missing === "zero");
-    fields.push(makeChoice("missing", treatments, choices.missing, (value) => choose({ missing: value })));
-  }
-  const mark = table.has_decimal_commas ? ";" : ","; // between codes
-  const everywhere = make("input", {
-    type: "text", id: "codes", value: (choices.codes[-1] ?? []).join(`${mark} `), placeholder: `such as 99${mark} -1`,
-    onchange: (event) => choose({ codes: { "-1": event.target.value.split(mark).map((word) => word.trim()).filter(Boolean) } }),
   });
-  fields.push(make("label", { class: "field", text: `${labels.na_values}, in all columns ` }, [everywhere]));
-  if (!state.row_names || table.has_row_names) {
-    const box = make("input", {
-      type: "checkbox", id: "row-names", checked: state.row_names,
-      onchange: async ({ target }) => {
-        await openTable(state.file, `again/${target.checked ? "names" : "variable"}`);
-        target.checked = state.row_names; // until it has been read
-      },
-    });
-    fields.push(make("label", { class: "field" }, [box, labels.id_column]));
-  }
-  byId("settings").replaceChildren(...fields);
+}
+
+function holdsNumbers({ values }) {
+  return values.length > 0 && values.every(isNumber);
+}
+
+function holdsGroups({ kind, n_values }) {
+  return kind !== null && kind !== "continuous" && n_values >= 2 && n_values <= MOST_VALUES;
+}
+
+/* Missing cells may be read as 0 only where all of them are in columns of two values. */
+function listTreatments() {
+  const { table, choices, options } = state;
+  const zeros = table.columns.every((column, place) => !column.missing || column.kind === "binary" || !isUsed(place));
+  return Object.entries(options.missing).filter(([value]) => value !== "zero" || zeros || choices.missing === "zero");
+}
+
+function makeCodes() {
+  const mark = state.table.has_decimal_commas ? ";" : ","; // between codes
+  const split = (text) => text.split(mark).map((word) => word.trim()).filter(Boolean);
+  const field = make("input", {
+    type: "text", id: "codes", value: (state.choices.codes[-1] ?? []).join(`${mark} `), placeholder: `such as 99${mark} -1`,
+    onchange: (event) => choose({ codes: { "-1": split(event.target.value) } }),
+  });
+  return make("label", { class: "field", text: `${state.labels.na_values}, in all columns ` }, [field]);
+}
+
+function makeRowNames() {
+  const box = make("input", {
+    type: "checkbox", id: "row-names", checked: state.row_names,
+    onchange: async ({ target }) => {
+      await openTable(state.file, `again/${target.checked ? "names" : "variable"}`);
+      target.checked = state.row_names; // until it has been read
+    },
+  });
+  return make("label", { class: "field" }, [box, state.labels.id_column]);
 }
 
 function showFit() {
   const { table, choices } = state;
-  const used = [...table.columns.keys()].filter(isUsed);
-  const covariates = used.filter((place) => choices.covariates.includes(place)).map((place) => table.columns[place].name);
-  const nodes = used.filter((place) => !choices.covariates.includes(place)).map((place) => table.columns[place]);
-  const counts = Object.entries(state.options.kinds).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind && !isConstant(column)).length]);
-  counts.push([ONE_VALUE, nodes.filter(isConstant).length]);
-  const kinds = counts.filter(([, number]) => number).map(([text, number]) => `${text}: ${number}`).join(", ");
-  const rows = choices.missing === "drop" && used.some((place) => table.columns[place].missing) ? `those of ${count(table.n_rows, "row")} that have no missing cell` : count(table.n_rows, "row");
-  const adjusted = covariates.length ? `, adjusted for ${covariates.join(", ")}` : "";
-  byId("chosen").textContent = nodes.length < 2 ? "A network needs at least two columns. Tick them under Columns." : `A network of ${nodes.length} columns (${kinds}), from ${rows}${adjusted}. The penalty is chosen from the data.${isFitted() ? " It is fitted." : state.pending === "fit" ? " The fit begins when the table has been read." : ""}`;
+  const used = [...table.columns.entries()].filter(([place]) => isUsed(place));
+  const [covariates, nodes] = [true, false].map((adjusted) =>
+    used.filter(([place]) => choices.covariates.includes(place) === adjusted).map(([, column]) => column),
+  );
   byId("run-fit").disabled = nodes.length < 2 || state.is_opening || isRunning("fit") || isFitted();
+  if (nodes.length < 2) {
+    byId("chosen").textContent = "A network needs at least two columns. Tick them under Columns.";
+    return;
+  }
+  const omits = choices.missing === "drop" && used.some(([, column]) => column.missing);
+  const rows = `${omits ? "those of " : ""}${count(table.n_rows, "row")}${omits ? " that have no missing cell" : ""}`;
+  const adjusted = covariates.length ? `, adjusted for ${covariates.map(({ name }) => name).join(", ")}` : "";
+  const sentences = [`A network of ${nodes.length} columns (${countKinds(nodes)}), from ${rows}${adjusted}.`, "The penalty is chosen from the data."];
+  if (isFitted()) sentences.push("It is fitted.");
+  else if (state.pending === "fit") sentences.push("The fit begins when the table has been read.");
+  byId("chosen").textContent = sentences.join(" ");
+}
+
+function countKinds(columns) {
+  const kinds = columns.map((column) => (isConstant(column) ? ONE_VALUE : state.options.kinds[column.kind]));
+  const counts = [...Object.values(state.options.kinds), ONE_VALUE].map((kind) => [kind, kinds.filter((one) => one === kind).length]);
+  return counts.filter(([, number]) => number).map(([kind, number]) => `${kind}: ${number}`).join(", ");
 }
 
 /* Tell whether the network is of the choices now; false while the server has not seen them. */
