@@ -22,10 +22,9 @@ from isinglass.names import unused_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isinglass.arrays import FloatArray
+    from isinglass.arrays import AnyArray, FloatArray
     from isinglass.data import Table
     from isinglass.data.source import Source
-    from isinglass.fitted import Cells, Floats
 
 LEVEL = 0.95
 """Probability of the intervals of continuous cells."""
@@ -60,7 +59,7 @@ def predict(
     cells, to repeat an analysis on each. Rows without any answer are left out.
     """
     from isinglass.data.completion import OpenCells
-    from isinglass.evaluate.prediction import cell_probabilities, fill_most_probable
+    from isinglass.evaluate.prediction import fill_most_probable
 
     if score and impute:
         raise click.UsageError("Use either --impute or --score, not both.")
@@ -76,26 +75,26 @@ def predict(
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
     source, data = reading.read_source(console, table)
     facts = {"Table": reading.describe(data, table, "not scored") if score else describe_shape(data, table)}
+    about = {"model": model} if score else {"model": model, "impute": impute}
     if folder is not None:
-        _write_tables(console, loaded, source, data, folder, FILES[:tables], random_state, facts, model)
+        _write_tables(console, loaded, source, data, folder, FILES[:tables], random_state, facts, about)
         return
     if score:
         facts["Score"], text, record = _score(loaded, data)
     elif impute:
         facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
         filled = fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns)
-        text, record = _cells(loaded, data, OpenCells(source, data, loaded.coding).filled(filled))
+        cells = OpenCells(source, data, loaded.coding).filled(filled)
+        text, record = _print_cells(data, loaded.network.names, cells)
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         facts["Predicted"] = f"a probability{numbers} for every cell"
-        chances = cell_probabilities(data, loaded.network, loaded.occurs)
-        text, record = _cells(loaded, data, chances if isinstance(chances, list) else _round(chances))
+        text, record = _print_cells(data, *_predict_cells(loaded, data))
     if console.as_json and output is None:
         console.say_facts(facts)
     else:
         write_file(console, output, text, facts=facts)
     if console.as_json:
-        about = {"model": model} if score else {"model": model, "impute": impute}
         console.write_json({**about, **record}, "score" if score else None)
 
 
@@ -105,12 +104,12 @@ def _write_tables(
     source: Source,
     whole: Table,
     folder: OutputFolder,
-    names: Sequence[str],
+    files: Sequence[str],
     seed: int,
     facts: dict[str, str],
-    model: str,
+    about: JsonObject,
 ) -> None:
-    """Write several completed tables, and count the rows that have no answer."""
+    """Write several completed tables, without the rows that have no answer."""
     import numpy as np
 
     from isinglass.arguments import spawn_seeds
@@ -119,72 +118,67 @@ def _write_tables(
 
     data = whole if whole.holes is None else whole[~np.asarray(whole.holes.all(axis=1))]
     empty = len(whole) - len(data)
-    facts["Completed"] = f"{plural(data.n_missing, 'missing cell')} drawn {plural(len(names), 'time')}, seed {seed}" + (
-        f"; {plural(empty, 'row')} without any answer left out" if empty else ""
-    )
+    left_out = f"; {plural(empty, 'row')} without any answer left out" if empty else ""
+    drawn = f"{plural(data.n_missing, 'missing cell')} drawn {plural(len(files), 'time')}, seed {seed}"
 
     def write(here: Path) -> None:
         observed = OpenCells(source, data, loaded.coding)
         with console.progress("Drawing"):
-            for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
+            for file, draws in zip(files, spawn_seeds(seed, len(files)), strict=True):
                 cells = fill_drawn(data, loaded.network, loaded.occurs, loaded.coding.columns, random_state=draws)
-                text = _cells(loaded, data, observed.filled(cells))[0]
-                (here / name).write_text(text, encoding="utf-8")
+                text, _ = _print_cells(data, loaded.network.names, observed.filled(cells))
+                (here / file).write_text(text, encoding="utf-8")
 
-    record = {"model": model, "impute": True, "tables": names, "n_rows": len(data), "n_left_out": empty}
-    write_results(console, folder, facts, {}, {}, record, write)
+    record = {**about, "tables": files, "n_rows": len(data), "n_left_out": empty}
+    write_results(console, folder, {**facts, "Completed": drawn + left_out}, {}, {}, record, write)
 
 
-def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
-    """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
-    names = list(loaded.network.names)
-    if isinstance(cells, list):
-        names, filled = _spread(loaded, cells)
-    else:
-        filled = cells
-    labels, rows = row_labels(data), filled.tolist()
-    record = {"columns": names, "cells": filled, "rows": labels}
+def _print_cells(data: Table, names: Sequence[str], cells: AnyArray) -> tuple[str, JsonObject]:
+    """Return columns with a value in every row as CSV, with the labels of the rows if there are some, and for JSON."""
+    labels, header, rows = row_labels(data), list(names), cells.tolist()
+    record = {"columns": header, "cells": cells, "rows": labels}
     if data.row_names is not None:
-        names, rows = (
-            [unused_name("row", names), *names],
-            [[label, *row] for label, row in zip(labels, rows, strict=True)],
-        )
-    return csv_text(names, rows), record
+        header = [unused_name("row", header), *header]
+        rows = [[label, *row] for label, row in zip(labels, rows, strict=True)]
+    return csv_text(header, rows), record
 
 
-def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
-    """Return a column for each category, party=red, and for a continuous column three: the mean and an interval.
+def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
+    """Return the names and values of the predicted columns: of a binary column the probability of a 1.
 
-    A number is appended to a name that the table or the prediction has already.
+    Where columns have categories, one for each category of a column, party=red, and for a continuous column the mean
+    and the ends of an interval. A number is appended to a name that the table or the prediction has already.
     """
     import numpy as np
 
     from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values
+    from isinglass.evaluate.prediction import cell_probabilities
 
     variables, rules = loaded.network.variables, loaded.coding.columns
+    chance = cell_probabilities(data, loaded.network, loaded.occurs)
+    if not isinstance(chance, list):
+        return list(variables.names), _round(chance)
     likely = among_occurring(chance, variables, loaded.occurs)
     means, intervals = expected_values(likely, rules), central_intervals(likely, rules, LEVEL)
-    names: list[str] = []
-    columns, taken = [], {*variables.names}
+    columns: dict[str, FloatArray] = {}
+    taken = {*variables.names}
     for s, name in enumerate(variables.names):
         if name in variables.covariates:  # nothing is predicted
             continue
         if s in variables.continuous:
-            names.append(name)
-            made = [f"{name}_lower", f"{name}_upper"]
             decimals = DIGITS - 1 - math.floor(math.log10(rules[s].values[-1] - rules[s].values[0]))
-            columns += [np.array([[round(mean, decimals)] for mean in means[:, s].tolist()]), intervals[:, s]]
+            columns[name] = np.round(means[:, s], decimals)
+            made = dict(zip((f"{name}_lower", f"{name}_upper"), intervals[:, s].T, strict=True))
         else:
-            made = [f"{name}={word}" for word in variables.labels[s]]
-            columns.append(_round(chance[s]))
-        for each in made:
-            names.append(unused_name(each, taken))
-            taken.add(names[-1])
-    return names, np.concatenate(columns, axis=1)
+            made = {f"{name}={word}": _round(part) for word, part in zip(variables.labels[s], chance[s].T, strict=True)}
+        for each, values in made.items():
+            taken.add(unused := unused_name(each, taken))
+            columns[unused] = values
+    return list(columns), np.column_stack([*columns.values()])
 
 
 def _round(chances: FloatArray) -> FloatArray:
-    """Return probabilities with the digits that matter."""
+    """Return probabilities with the digits that are printed."""
     import numpy as np
 
     return np.array([float(f"{chance:.{DIGITS}g}") for chance in chances.ravel().tolist()]).reshape(chances.shape)
