@@ -127,44 +127,42 @@ class Loaded:
             known = {**known, "encode": known["encode"].without_weights()}
         return reading.with_defaults(**{**known, **instead})
 
-    def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
-        """Read the table of the fit, which warned about it, and impute the same cells from the same seed."""
-        with suppress_warnings(DataWarning):
+    def read_fitted(self, console: Console, reading: Reading, table: str) -> Table:
+        """Read the table of the fit again, and impute the same cells from the same seed; another table is refused."""
+        with suppress_warnings(DataWarning):  # the fit gave them
             data = reading.read(console, table)
-        if data.holes is None:
-            return data
-        from isinglass.select.imputation import ImputationSettings, complete_table
+        if data.holes is not None:
+            from isinglass.select.imputation import ImputationSettings, complete_table
 
-        how = ImputationSettings() if self.fit is None else self.fit.method.imputation
-        with console.progress("Imputing"):
-            return complete_table(data, None, how)[0].whole()
+            how = ImputationSettings() if self.fit is None else self.fit.method.imputation
+            with console.progress("Imputing"):
+                data = complete_table(data, None, how)[0].whole()
+        if self.fit is not None and (difference := _find_difference(self.fit, data)):
+            remedy = "Read it with the options of the fit, such as --weights or --missing."
+            raise DataError(f"This is not the table that the model was fitted to: {difference}. {remedy}")
+        return data
 
-    def check_fitted_to(self, data: Table) -> None:
-        """Refuse a table that is not the fitted one, judged by the number of rows and the shares of the categories.
 
-        A time limit that ended the imputation of the fit leaves other draws than the whole one has: then the shares of
-        incomplete columns say nothing.
-        """
-        import numpy as np
+def _find_difference(fit: Fit, data: Table) -> str:
+    """Say how a table differs from the fitted one in its number of rows or the shares of its categories; or nothing.
 
-        from isinglass.table_summary import category_shares
+    A time limit that ended the imputation of the fit leaves other draws than the whole one has: then the shares of
+    incomplete columns say nothing.
+    """
+    import numpy as np
 
-        if self.fit is None:
-            return
-        fitted, here = self.fit.data.n_rows, data.counted(quiet=True).total_weight
-        before, now, variables = self.fit.data.shares, category_shares(data), self.network.variables
-        far = np.abs(now - before)
-        worst = len(far) - 1 - int(far[::-1].argmax())  # of two values, the second
-        if not np.isclose(fitted, here, rtol=1e-9):
-            are_weighted = self.fit.data.weight_kind is not None or data.sample_weight is not None
-            weighted = " (with weights)" if are_weighted else ""
-            difference = f"the fit had {fitted:.6g} rows{weighted}, this table has {here:.6g}"
-        elif far[worst] > 1e-9 and not (self.fit.missing and self.fit.missing.is_cut):
-            column = int(variables.column[worst])
-            value = variables.labels[column][worst - variables.starts[column]]
-            shares = f"{before[worst]:.2%} in the fit, {now[worst]:.2%} here"
-            difference = f"the share of {value!r} in {variables.names[column]!r} is {shares}"
-        else:
-            return
-        remedy = "Read it with the options of the fit, such as --weights or --missing."
-        raise DataError(f"This is not the table that the model was fitted to: {difference}. {remedy}")
+    from isinglass.table_summary import category_shares
+
+    fitted, here = fit.data.n_rows, data.counted(quiet=True).total_weight
+    if not np.isclose(fitted, here, rtol=1e-9):
+        weighted = " (with weights)" if fit.data.weight_kind is not None or data.sample_weight is not None else ""
+        return f"the fit had {fitted:.6g} rows{weighted}, this table has {here:.6g}"
+    before, now, variables = fit.data.shares, category_shares(data), fit.network.variables
+    far = np.abs(now - before)
+    worst = len(far) - 1 - int(far[::-1].argmax())  # of two values, the second
+    if far[worst] <= 1e-9 or (fit.missing and fit.missing.is_cut):
+        return ""
+    column = int(variables.column[worst])
+    value = variables.labels[column][worst - variables.starts[column]]
+    shares = f"{before[worst]:.2%} in the fit, {now[worst]:.2%} here"
+    return f"the share of {value!r} in {variables.names[column]!r} is {shares}"

@@ -154,9 +154,7 @@ def plot(
     require_matplotlib()
     loaded = Loaded.open(model)
     groups = Attributes.read(attributes, loaded.network.variables).groups
-    data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
-    if data is not None:
-        loaded.check_fitted_to(data)
+    data = None if table is None else loaded.read_fitted(console, loaded.recall(reading), table)
     ask = Request(loaded, data, groups, width, bootstrap)
     from isinglass.show import plot as figures
 

@@ -74,8 +74,7 @@ def report(
 
 def _read_rows(console: Console, loaded: Loaded, reading: Reading, table: str) -> tuple[JsonObject, str]:
     """Return what the table of the fit adds to the page, and what it is in words."""
-    data = loaded.read_completed(console, reading, table)
-    loaded.check_fitted_to(data)
+    data = loaded.read_fitted(console, reading, table)
     options: JsonObject = {"X": data}
     if loaded.can_follow:
         with console.progress("Path"):
