@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -16,8 +15,8 @@ from isinglass.names import read_column
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 ColumnKey = str | int  # a name, or a number from 0
+OfColumn = tuple[ColumnKey | None, Value]  # what is said of one column; None: of all others
 Codes = Mapping[Any, float | None]  # what answers mean, texts or values; None: missing
-Answers = str | Codes | Mapping[ColumnKey, Codes]  # "auto", of all columns, or of one
 
 
 class Form(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
@@ -130,25 +129,20 @@ def _split_column(text: str) -> tuple[ColumnKey, str]:
     return _read_key(column), rest
 
 
-def _read_missing(text: str) -> str | dict[ColumnKey, str]:
+def _read_missing(text: str) -> OfColumn[str]:
     """Read a text that is missing; one with ``=`` has another in front where no column is named."""
     if text.startswith("=") or "=" not in text:
-        return _not_empty(text.removeprefix("="))
+        return None, _not_empty(text.removeprefix("="))
     column, rest = _split_column(text)
-    return {column: _not_empty(rest)}
+    return column, _not_empty(rest)
 
 
-def _spell_missing(said: str | Mapping[ColumnKey, str]) -> str:
-    if isinstance(said, str):
-        return f"={said}" if "=" in said else said
-    ((column, text),) = said.items()
+def _spell_missing(said: OfColumn[str]) -> str:
+    column, text = said
+    if column is None:
+        return f"={text}" if "=" in text else text
     name = _quote(spell_column(column), '^"|=')
     return f"{name}={text}"
-
-
-def is_by_column(value: object) -> TypeGuard[dict[ColumnKey | None, object]]:
-    """Tell whether answers have a meaning of their own in some columns; under None is what holds in the others."""
-    return isinstance(value, dict) and all(key is None or isinstance(codes, dict) for key, codes in value.items())
 
 
 def _read_code(text: str) -> float | None:
@@ -156,16 +150,17 @@ def _read_code(text: str) -> float | None:
     return int(number) if number is not None and number.is_integer() else number
 
 
-def _read_answers(text: str) -> Answers:
+def _read_answers(text: str) -> OfColumn[str | Codes]:
     if text == "auto":
-        return text
-    with contextlib.suppress(ValueError):
+        return None, text
+    try:
         column, rest = _split_column(text)
-        return {column: _read_pairs(rest, str, _read_code)}
-    found = _read_pairs(text.removeprefix("="), str, _read_code)
+        return column, _read_pairs(rest, str, _read_code)
+    except ValueError:
+        found = _read_pairs(text.removeprefix("="), str, _read_code)
     if not text.startswith("=") and any("=" in answer for answer in found):  # it may be a column
         raise ValueError
-    return found
+    return None, found
 
 
 def _spell_answers(said: str | Codes) -> str:
@@ -177,9 +172,9 @@ def _spell_answers(said: str | Codes) -> str:
     return f"={text}" if text.startswith("=") or any("=" in str(answer) for answer in said) else text
 
 
-def _read_labels(text: str) -> dict[ColumnKey, dict[str, str]]:
+def _read_labels(text: str) -> OfColumn[dict[str, str]]:
     column, rest = _split_column(text)
-    return {column: _read_pairs(rest, _not_empty, _not_empty)}
+    return column, _read_pairs(rest, _not_empty, _not_empty)
 
 
 def _read_cuts(text: str) -> float | dict[ColumnKey, float]:

@@ -13,7 +13,6 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
-from isinglass.cli.grammar import is_by_column
 from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading, kinds_by_key, spell_reading
 from isinglass.cli.table_info import SHOWN, ColumnInfo, describe_columns, describe_contents, estimate_time
@@ -88,8 +87,7 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
     }
     if weights is not None:
         said["weights"] = keys[weights]
-    answers = reading.said.get("encode", {})
-    if "binary" in kinds.values() and is_by_column(answers) and None not in answers:
+    if "binary" in kinds.values() and not reading.encodes_all:
         said["encode"] = "auto"
     if n_missing and "missing" not in reading.said:
         said["missing"] = "impute"

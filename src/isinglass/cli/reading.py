@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from isinglass.cli import option_table
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
-from isinglass.cli.grammar import Answers, is_by_column, spell_column, spell_option
+from isinglass.cli.grammar import Codes, OfColumn, spell_column, spell_option
 from isinglass.cli.option_table import OPTIONS, under
 from isinglass.cli.parameter_types import files_of
 from isinglass.errors import DataError
@@ -43,8 +44,8 @@ class Reading:
     def __init__(
         self,
         *,
-        na_values: tuple[str | dict[str | int, str], ...] = (),
-        encode: tuple[Answers, ...] = (),
+        na_values: Sequence[OfColumn[str]] = (),
+        encode: Sequence[OfColumn[str | Codes]] = (),
         **values: Any,  # Any: as `read_table` has them
     ) -> None:
         for name in ("columns", "drop", "reverse", "normal_scores", "covariates", *_KINDS):
@@ -54,12 +55,13 @@ class Reading:
         values["na_values"] = _join_missing(na_values)
         values["value_labels"] = _join_labels(values.get("value_labels", ()))
         values["encode"] = _join_answers(encode)
+        self.encodes_all = any(column is None for column, _ in encode)
         said = {name: value for name, value in values.items() if value not in (None, (), {})}
         self.said = said | {name: None for name in ("id_column", "weights") if said.get(name) == "none"}
 
     def with_defaults(self, **known: object) -> Reading:
         """Return what the user said, and what is known where the user said nothing."""
-        other = object.__new__(Reading)
+        other = copy(self)
         other.said = {**known, **self.said}
         return other
 
@@ -123,31 +125,29 @@ def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[str | int, str]:
     return found
 
 
-def _join_missing(texts: Sequence[str | Mapping[str | int, str]]) -> Sequence[str] | dict[str | int | None, list[str]]:
+def _join_missing(texts: Sequence[OfColumn[str]]) -> Sequence[str] | dict[str | int | None, list[str]]:
     """Return what is missing in all columns; by column, if some text is said of one."""
     found: dict[str | int | None, list[str]] = {}
-    for text in texts:
-        for column, word in [(None, text)] if isinstance(text, str) else text.items():
-            found.setdefault(column, []).append(word)
+    for column, text in texts:
+        found.setdefault(column, []).append(text)
     return found if found.keys() - {None} else tuple(found.get(None, ()))
 
 
-def _join_answers(meanings: Sequence[Answers]) -> object:
+def _join_answers(meanings: Sequence[OfColumn[str | Codes]]) -> object:
     """Return what answers mean: in all columns, or in the columns that are named and, under None, in the others."""
     found: dict[str | int | None, object] = {}
-    for meaning in meanings:
-        for column, codes in meaning.items() if is_by_column(meaning) else [(None, meaning)]:
-            if column in found:
-                whom = "all columns" if column is None else spell_column(column)
-                raise click.UsageError(f"--encode may be repeated, but not for the same column; got {whom} twice.")
-            found[column] = codes
+    for column, codes in meanings:
+        if column in found:
+            whom = "all columns" if column is None else spell_column(column)
+            raise click.UsageError(f"--encode may be repeated, but not for the same column; got {whom} twice.")
+        found[column] = codes
     return found[None] if found.keys() == {None} else found or None
 
 
-def _join_labels(named: Sequence[Mapping[str | int, Mapping[str, str]]]) -> dict[str | int, dict[str, str]]:
+def _join_labels(named: Sequence[tuple[str | int, Mapping[str, str]]]) -> dict[str | int, dict[str, str]]:
     """Return the labels of values by column; several options may name one column."""
     found: dict[str | int, dict[str, str]] = {}
-    for column, labels in (entry for each in named for entry in each.items()):
+    for column, labels in named:
         known = found.setdefault(column, {})
         for value, label in labels.items():
             if known.setdefault(value, label) != label:
@@ -182,7 +182,7 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
         return [(kind, each) for kind, each in keys.items() if each]
     if name == "na_values":
         by_column = value.items() if isinstance(value, Mapping) else [(None, value)]
-        return [(name, str(code) if key is None else {key: str(code)}) for key, codes in by_column for code in codes]
+        return [(name, (key, str(code))) for key, codes in by_column for code in codes]
     if name == "scores":
         return [("normal_scores", list(value))]
     return [("groups", value[0])] if name == "labels" else [(name, value)] if value != [] else []
