@@ -15,7 +15,7 @@ import argparse
 import numpy as np
 
 from isinglass import Fixed, Method, as_table, bootstrap, ising_path, refit, simulate
-from isinglass.select.task import penalty_on
+from isinglass.penalties import penalty_on
 
 MODEL = simulate.chain_network(6, strength=1.0, fields="balanced")
 N_ROWS, TABLES = 600, 300

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.data.weights import as_floats
@@ -71,6 +71,14 @@ def penalty_matrix(sd: FloatArray, penalty_weights: Penalty, ranges: float | Flo
         omega = np.array(checked)
     np.fill_diagonal(omega, 0.0)
     return omega
+
+
+def penalty_on(edges: NDArray[np.int32], n_features: int, weights: float | FloatArray) -> FloatArray:
+    """Return penalty weights that allow some pairs and forbid all others."""
+    matrix = np.full((n_features, n_features), np.inf)
+    s, t = edges.T
+    matrix[s, t] = matrix[t, s] = weights
+    return matrix
 
 
 def condition_on_covariates(omega: FloatArray, variables: Variables) -> FloatArray:

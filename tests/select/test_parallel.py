@@ -15,7 +15,7 @@ from cluster import deadly_square
 
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings, warn
 from isinglass.select import parallel, progress
-from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
@@ -84,11 +84,11 @@ def test_bad_n_jobs(n_jobs):
 
 
 def test_kernels_get_one_thread_next_to_other_tasks():
-    assert kernel_threads(1) is None
-    assert kernel_threads(None) is None
-    assert kernel_threads(2) == 1
+    assert task_run(Run(n_jobs=1)).n_threads is None
+    assert task_run(Run()).n_threads is None
+    assert task_run(Run(n_jobs=2)).n_threads == 1
     with joblib.parallel_config(n_jobs=3):
-        assert kernel_threads(None) == 1
+        assert task_run(Run()).n_threads == 1
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------

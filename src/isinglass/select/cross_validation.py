@@ -127,28 +127,29 @@ class CrossValidation(Selector):
         """Return the network with the best score."""
         parts, shape, origin = self.split(task)
         path = task.path(self.alphas, alpha_min_ratio=self.alpha_min_ratio)
-        grid = np.array([solution.alpha for solution in path])
         fingerprint = {
             "X": task.table,
             "groups": task.table.whole().units if task.groups is None else task.groups,
-            "alphas": grid,
+            "alphas": path.alphas,
             "n_folds": shape,
             "paths": task.paths,
             "random_state": origin,
         }
         fold = task.replace(run=task_run(task.run), groups=None)
-        work = [(fold, grid, *part) for part in parts]
+        work = [(fold, path.alphas, *part) for part in parts]
         results = run_tasks(_score_path, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
-        scores = np.array([result["scores"] for result in results]).reshape(*shape, len(grid))
+        scores = np.array([result["scores"] for result in results]).reshape(*shape, len(path))
         fold_weights = np.array([result["weight"] for result in results]).reshape(shape)
         mean, error = _mean_and_error(scores, fold_weights)
         index = _best(mean, error, self.rule)
         warn_at_grid_end(path, index, f'cross-validation ("{self.rule}")')
-        curve: dict[str, Any] = {"alphas": path.alphas, "values": mean, "errors": error, "choice": index}
+        curve = Evidence(
+            kind="score", alphas=path.alphas, values=mean, errors=error, choice=index, settings={"rule": self.rule}
+        )
         return CrossValidationChoice(
             path,
             index,
-            evidence=Evidence(kind="score", settings={"rule": self.rule}, **curve),
+            evidence=curve,
             rule=self.rule,
             scores=scores,
             fold_weights=fold_weights,

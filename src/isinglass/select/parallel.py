@@ -84,17 +84,12 @@ def run_tasks(
 
 
 def task_run(run: Run) -> Run:
-    """Return the settings of a fit inside one of the tasks of a run."""
-    return run.inside(kernel_threads(run.n_jobs))
-
-
-def kernel_threads(n_jobs: int | None) -> int | None:
-    """Return the ``n_threads`` of a fit inside a task: 1 next to other tasks, else None, which is the default."""
-    if _is_serial(n_jobs):
-        return None
+    """Return the settings of a fit inside one of the tasks of a run: next to others, its kernels get one thread."""
+    if _is_serial(run.n_jobs):
+        return run.inside()
     import joblib
 
-    return None if joblib.effective_n_jobs(n_jobs) == 1 else 1
+    return run.inside(None if joblib.effective_n_jobs(run.n_jobs) == 1 else 1)
 
 
 def _is_serial(n_jobs: int | None) -> bool:

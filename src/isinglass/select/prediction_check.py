@@ -1,7 +1,11 @@
 """The check by prediction: networks of the stages scored on held-out rows, and which of them is taken.
 
-The gain of held-out rows rises to the best network of a stage and falls beyond: few networks need to be scored. Each
-fold repeats both stages of the estimate on its training rows.
+1. Score the choices of both stages. That of the EBIC stays if it clearly keeps enough of the gain of the other.
+2. Score networks beside the choices. The gain rises to the best network of a stage and falls beyond: few are needed.
+3. If one predicts clearly better, take the sparsest network that keeps enough of the best gain, also among those of
+   stage 2 with gentle weights.
+
+Each fold repeats both stages of the estimate on its training rows, at the alphas of the networks of all rows.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from isinglass.network import Network
 from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.select.folds import Split
-from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import EdgePrice, judged_by_order, prediction_scores, row_scores
 from isinglass.select.stage_search import FULL, Stage, StageSearch, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task
@@ -74,6 +78,7 @@ class PredictionCheck:
         self.reference = second.solution  # the choice of the EBIC, which is checked
         self.gains: dict[Place, float] = {}
         self.lead_errors: dict[Place, float] = {}  # standard errors of what these gains are ahead of the reference's
+        self.empty_error = math.nan  # standard error of the gain of the reference over no edges
         self.fits: Sequence[FoldFit] = ()  # of every fold
         self.is_cut = False  # whether there was no time to score all that was asked for
 
@@ -93,10 +98,10 @@ class PredictionCheck:
         self.score([lasso, chosen])
         if self.is_cut:
             return chosen, "time"
-        gain = self.gains[chosen]
+        gain, clearly_enough = self.gains[chosen], self.keep + CLEARLY * (1.0 - self.keep)
         if self.task.has_few_rows:
             self._climb(LASSO, REWEIGHTED, least=gain / self.keep)
-        elif not gain >= (self.keep + CLEARLY * (1.0 - self.keep)) * self.gains[lasso] > 0.0:
+        elif not gain >= clearly_enough * self.gains[lasso] > 0.0:
             self._climb(REWEIGHTED, least=gain / self.keep)
         best, error = self._best()
         if best - gain <= max((1.0 - self.keep) * best, DOUBT * error):
@@ -144,25 +149,22 @@ class PredictionCheck:
         means, squares = np.sum([fit.sums for fit in self.fits], axis=0) / n_rows
         leads = means - np.r_[0.0, np.full(len(places), means[0])]
         errors = np.sqrt(np.maximum(squares - leads**2, 0.0) / n_rows)
-        self.empty_error = float(errors[0])  # standard error of the gain of the reference over no edges
+        self.empty_error = float(errors[0])
         self.gains |= dict(zip(places, means[1:].tolist(), strict=True))
         self.lead_errors |= dict(zip(places, errors[1:].tolist(), strict=True))
 
     def _fit_folds(self, networks: Sequence[tuple[float, Solution]]) -> list[FoldFit]:
         """Fit some networks in every fold, each given with the exponent of its stage."""
-        task, run, table, n_folds = self.task, self.task.run, self.task.table, len(self.folds)
-        n_cells = math.prod(table.shape)
-        if n_cells < FEWEST_CELLS:
-            run = run.replace(n_jobs=1)
-        is_short = table.is_whole and n_cells < SHORT_FOLD_CELLS
-        n_threads = min(thread_count(run.n_threads), n_folds) if is_short else 1
-        rough = task.loosened().replace(
-            run=run.inside(kernel_threads(run.n_jobs) if n_threads == 1 else 1), groups=None
-        )
-        shared = rough, self.stages[LASSO].solution, self.reference, networks
+        task, n_cells = self.task, math.prod(self.task.table.shape)
+        run = task.run if n_cells >= FEWEST_CELLS else task.run.replace(n_jobs=1)
+        inside, n_threads = task_run(run), None
+        if not task.table.is_whole:
+            n_threads = 1  # parts are what is worked on side by side
+        elif n_cells < SHORT_FOLD_CELLS:
+            inside, n_threads = run.inside(1), min(thread_count(run.n_threads), len(self.folds))
+        shared = task.loosened().replace(run=inside, groups=None), self.stages[LASSO].solution, self.reference, networks
         work = [(*shared, fold, earlier) for fold, earlier in zip_longest(self.folds, self.fits)]
-        here = n_threads if n_threads > 1 or not table.is_whole else None  # parts are what is worked on side by side
-        return run_tasks(_fit_fold, work, description="Cross-validation", run=run, n_threads=here)
+        return run_tasks(_fit_fold, work, description="Cross-validation", run=run, n_threads=n_threads)
 
     def _climb(self, *numbers: int, least: float = np.inf) -> None:
         """Score networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
@@ -195,11 +197,10 @@ class PredictionCheck:
         alpha = stage.path.alphas[index]
         if number != LASSO and step > 0 and stage.path.alphas[-1] > alpha / STRIDE:
             stage = self.stages[number] = self._search(number).extend(stage)
-        distances = log_distances(stage.path.alphas, alpha * STRIDE**-step)
-        following = int(distances.argmin()) if alpha > 0 else index
-        widest = WIDEST * self.stages[LASSO].solution.alpha
-        is_none = (following - index) * step <= 0 or (number == LASSO and stage.path.alphas[following] > widest)
-        return None if is_none else following
+        following = int(log_distances(stage.path.alphas, alpha * STRIDE**-step).argmin())
+        is_beside = alpha > 0.0 and (following - index) * step > 0
+        is_sparse = number == LASSO and stage.path.alphas[following] > WIDEST * self.stages[LASSO].solution.alpha
+        return following if is_beside and not is_sparse else None
 
     def _refine(self) -> None:
         """Score the networks halfway between the best of every stage and its neighbors that were scored."""
@@ -218,14 +219,14 @@ class PredictionCheck:
 
     def _sparsest(self, least: float) -> Place:
         """Return the sparsest network with at least this gain, scoring those around it."""
-        candidates = list[tuple[int, float, int, int]]()
+        candidates = list[tuple[int, float, int, int]]()  # of each stage: edges, minus the gain, and place
         for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
             path, gains = self.stages[number].path, self._gains_of(number)
             enough = [index for index, gain in gains.items() if gain >= least]
             if not enough:
                 continue
             last = min(enough)
-            before = max((index for index in gains if index < last), default=-1)
+            before = max((index for index in gains if index < last), default=-1)  # the next sparser one has too little
             while last - before > 1 and not (candidates and path[before + 1].n_edges > min(candidates)[0]):
                 middle = (last + before) // 2
                 self.score([(number, middle)])

@@ -26,10 +26,10 @@ from isinglass.matching import check_width, require_same
 from isinglass.network import Network
 from isinglass.network_like import HasFittedNetwork, HasNetwork, as_solution, read_for
 from isinglass.pairs import pair_keys, values_at
+from isinglass.penalties import penalty_on
 from isinglass.results import Solution
 from isinglass.select.derivatives import Support, pair_units
 from isinglass.select.sandwich import newton, sandwich_errors
-from isinglass.select.task import penalty_on
 from isinglass.solve.path import ising_path, solve_near
 from isinglass.text_tables import Columns, show_columns
 

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray, read_only
 from isinglass.data import column_sd
 from isinglass.errors import plural
-from isinglass.penalties import penalty_matrix
+from isinglass.penalties import penalty_matrix, penalty_on
 from isinglass.results import Path, Solution
 from isinglass.select.progress import tell
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas, are_given
-from isinglass.select.task import Task, penalty_on
+from isinglass.select.task import Task
 from isinglass.selection_records import StageRecord
 
 FULL = 1.0

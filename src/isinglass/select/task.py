@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arguments import Options, check_count, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray
@@ -191,11 +190,3 @@ class Task:
     def loosened(self) -> Task:
         """Return the same task with a tolerance for solutions that are only compared."""
         return self.replace(paths=self.paths.replace(tol=max(self.paths.tolerance, LOOSE)))
-
-
-def penalty_on(edges: NDArray[np.int32], n_features: int, weights: float | FloatArray) -> FloatArray:
-    """Return penalty weights that allow some pairs and forbid all others."""
-    matrix = np.full((n_features, n_features), np.inf)
-    s, t = edges.T
-    matrix[s, t] = matrix[t, s] = weights
-    return matrix
