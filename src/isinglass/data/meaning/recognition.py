@@ -69,29 +69,41 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
         numbers = sorted({int(value) for value in answers if float(value).is_integer()})
     except (TypeError, ValueError, OverflowError):
         return (), ()
-    if len(numbers) < len(answers):  # fractions: a code is below 0, or farther from them than they are from each other
-        ordered = sorted(map(float, answers))
-        negative = [number for number in ordered if number < 0]
-        if 0 < len(negative) < len(ordered) - 1 and {-number for number in negative} <= _CODES | _DIGITS:
-            return tuple(map(int, negative)), ()
-        ordered = ordered if len(answers) > MANY_LEVELS else [0.0] * 3
-        sides = ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1]))
-        far = [end for end, rest in sides if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
-        return tuple(int(end) for end in far if abs(end) in _CODES), ()
-    scale = [number for number in numbers if number >= 0]
-    below = [number for number in numbers if number < 0]
-    if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not set(map(abs, below)) <= _CODES | {*range(1, 10)})):
+    if len(numbers) < len(answers):
+        return tuple(map(int, _codes_beside_fractions(sorted(map(float, answers))))), ()
+    below, scale = [n for n in numbers if n < 0], [n for n in numbers if n >= 0]
+    are_codes = set(map(abs, below)) <= _CODES | {*range(1, 10)}
+    if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not are_codes)):
         below, scale = [], numbers
-    most = len(_CODES | _DIGITS)
-    for k in range(max(1, len(scale) - 1 - most), len(scale) - 1):  # a scale has two points at least
-        top, rest = scale[k], set(scale[k + 1 :])
-        gap = scale[k + 1] - top
-        if rest <= _CODES | _DIGITS and max(rest) > 9 and scale[k + 1] > 9 and gap > max(1, top - scale[0]):
-            return (*below, *sorted(rest)), ()
-        if rest <= _DIGITS and gap > 1 and scale[: k + 1] == list(range(scale[0], top + 1)) and scale[0] in (0, 1):
-            both = (*below, *sorted(rest))
-            return (both, ()) if k == 1 or gap > 2 else (tuple(below), tuple(sorted(rest)))
-    return tuple(below), ()
+    sure, doubtful = _codes_above(scale)
+    return (*below, *sure), tuple(doubtful)
+
+
+def _codes_beside_fractions(numbers: list[float]) -> list[float]:
+    """Return the codes among amounts, in ascending order: all negative ones, or ends far away from many others.
+
+    Far is farther than these are from each other.
+    """
+    negative = [number for number in numbers if number < 0]
+    if 0 < len(negative) < len(numbers) - 1 and {-number for number in negative} <= _CODES | _DIGITS:
+        return negative
+    if len(numbers) <= MANY_LEVELS:
+        return []
+    ends = ((numbers[0], numbers[1:]), (numbers[-1], numbers[:-1]))
+    far = [end for end, rest in ends if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
+    return [end for end in far if abs(end) in _CODES]
+
+
+def _codes_above(numbers: list[int]) -> tuple[list[int], list[int]]:
+    """Return the codes above a scale of two points at least, in ascending order: certain ones, or doubtful ones."""
+    for k in range(max(2, len(numbers) - len(_CODES | _DIGITS)), len(numbers)):
+        scale, rest = numbers[:k], numbers[k:]
+        gap, span = rest[0] - scale[-1], scale[-1] - scale[0]
+        if rest[0] > 9 and _CODES.issuperset(rest) and gap > max(1, span):
+            return rest, []
+        if _DIGITS.issuperset(rest) and gap > 1 and scale[0] in (0, 1) and span == k - 1:
+            return (rest, []) if k == 2 or gap > 2 else ([], rest)
+    return [], []
 
 
 def no_answers(values: Iterable[Value]) -> tuple[str, ...]:

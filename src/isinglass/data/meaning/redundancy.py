@@ -79,40 +79,44 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     """
     columns = np.flatnonzero(np.isnan(numbers).mean(axis=0) <= 0.5)
     cells = numbers[:, columns]
-    complete = cells[np.isfinite(cells).all(axis=1)]
-    if not len(complete):
+    complete = ~np.isnan(cells).any(axis=1)
+    if complete.sum() < 2 * len(columns) + 20:
         return []
-    largest = np.abs(complete).max(axis=0)
+    largest = np.nanmax(np.abs(cells), axis=0)
     cells = cells / np.where(largest > 0.0, largest, 1.0)  # no square is infinite
-    usual_rows = _without_outliers(cells[np.isfinite(cells).all(axis=1)])
+    usual_rows = _without_outliers(cells[complete])
     usual_rows = usual_rows[:: max(1, len(usual_rows) // ROWS_TO_SCREEN)]
     if len(usual_rows) < 2 * len(columns) + 20:
         return []
     means, spreads = usual_rows.mean(axis=0), usual_rows.std(axis=0)
     varied = np.flatnonzero(spreads > 1e-9)
-    columns, spreads = columns[varied], spreads[varied]
-    scaled = (usual_rows[:, varied] - means[varied]) / spreads
-    left = np.abs(np.diag(np.linalg.qr(scaled, mode="r")))  # of every column, by what those before it do not explain
-    is_independent = left > COMPUTED * np.sqrt(len(scaled))
-    independent, dependent = np.flatnonzero(is_independent), np.flatnonzero(~is_independent)
-    if not len(dependent):
-        return []
-    coefficients = np.zeros((len(columns), len(dependent)))
-    coefficients[independent] = np.linalg.lstsq(scaled[:, independent], scaled[:, dependent])[0]
+    cells, usual_rows = ((rows[:, varied] - means[varied]) / spreads[varied] for rows in (cells, usual_rows))
+    dependent, coefficients = _explain(usual_rows)
     involved = np.abs(coefficients) > INVOLVED
-    holds = _hold((cells[:, varied] - means[varied]) / spreads, coefficients, involved, dependent)
-    scales = spreads * np.where(largest > 0.0, largest, 1.0)[varied]
-    varies = np.abs(scaled - np.median(scaled, axis=0)) > COMPUTED
+    holds = _hold(cells, coefficients, involved, dependent)
+    varies = np.abs(usual_rows - np.median(usual_rows, axis=0)) > COMPUTED
+    units = (spreads * largest)[varied]
     relations = []
     for k, j in enumerate(dependent):
         others = np.flatnonzero(involved[:, k])
         n_rows = varies[:, [*others, j]].any(axis=1).sum()  # as few rows as columns are always such a relation
         if holds[k] and len(others) > 1 and n_rows > 2 * len(others):
             # i3 = total - i1 - i2
-            is_last_item = np.allclose((coefficients[:, k] * scales[j] / scales)[others[1:]], -1.0, atol=0.01)
+            is_last_item = np.allclose((coefficients[:, k] * units[j] / units)[others[1:]], -1.0, atol=0.01)
             group = [*others, j] if len(others) > 2 and is_last_item else [j, *others]
-            relations.append(columns[group].tolist())
+            relations.append(columns[varied[group]].tolist())
     return relations
+
+
+def _explain(rows: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the standardized columns that those before them explain, and their coefficients, a column for each."""
+    left = np.abs(np.diag(np.linalg.qr(rows, mode="r")))  # of every column, by what those before it do not explain
+    is_explained = left <= COMPUTED * np.sqrt(len(rows))
+    independent, dependent = np.flatnonzero(~is_explained), np.flatnonzero(is_explained)
+    coefficients = np.zeros((rows.shape[1], len(dependent)))
+    if len(dependent):
+        coefficients[independent] = np.linalg.lstsq(rows[:, independent], rows[:, dependent])[0]
+    return dependent, coefficients
 
 
 def _without_outliers(rows: FloatArray) -> FloatArray:

@@ -67,18 +67,19 @@ class _Rule:
         ``labels`` are what their source calls some of them. ``blanks`` are words for a missing cell there, unless they
         stand for a category here.
         """
-        called = labels or {}
-        codes, gone = self._find(values, called), self._missing
-        for k in range(len(values)) if gone else np.flatnonzero(codes == UNKNOWN).tolist():
-            either = values[k], called.get(values[k])
-            is_gone = values[k] is None or any(is_among(each, gone) for each in either)
-            if is_gone or (codes[k] == UNKNOWN and any(each in blanks for each in either)):
+        labels = labels or {}
+        codes = self._code_values(values, labels)
+        to_check = range(len(values)) if self._missing else np.flatnonzero(codes == UNKNOWN).tolist()
+        for k in to_check:
+            spellings = values[k], labels.get(values[k])
+            is_missing = values[k] is None or any(is_among(word, self._missing) for word in spellings)
+            if is_missing or (codes[k] == UNKNOWN and any(word in blanks for word in spellings)):
                 codes[k] = ABSENT
         return codes
 
     def convert(self, numbers: Cells) -> Codes:
         """Return what an array of numbers stands for; NaN for a missing cell."""
-        codes = self._place(numbers)
+        codes = self._code_numbers(numbers)
         if numbers.dtype.kind == "f":
             codes[np.isnan(numbers)] = ABSENT
         gone = [number for number in self._missing if is_number(number)]
@@ -86,11 +87,11 @@ class _Rule:
             codes[np.isin(numbers, gone)] = ABSENT
         return codes
 
-    def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
+    def _code_values(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
         """Return the categories of values that are not missing; of numbers, unless another rule says more."""
-        return self._place(np.array([as_float(value) for value in values], dtype=np.float64))
+        return self._code_numbers(np.array([as_float(value) for value in values], dtype=np.float64))
 
-    def _place(self, numbers: Cells) -> Codes:
+    def _code_numbers(self, numbers: Cells) -> Codes:
         """Return the categories of numbers."""
         raise NotImplementedError
 
@@ -168,7 +169,7 @@ class Levels(_Rule):
         """Return what values stand for."""
         return super().read(values, labels, set(blanks) - {NO_ANSWER} if self.has_found_words else blanks)
 
-    def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
+    def _code_values(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
         """Return the categories of values; those of their labels, where the entries are labels."""
         are_meant = {value for value, label in labels.items() if self.labels or label in self.entries}
         found = (
@@ -177,7 +178,7 @@ class Levels(_Rule):
         )
         return np.fromiter(found, self.dtype, len(values))
 
-    def _place(self, numbers: Cells) -> Codes:
+    def _code_numbers(self, numbers: Cells) -> Codes:
         codes: Codes = np.full(numbers.shape, UNKNOWN, dtype=self.dtype)
         for value, code in self._codes.items():
             if is_number(value):
@@ -193,7 +194,7 @@ class Cut(_Rule):
 
     kind, scores, values, n_categories = "binary", (0.0, 1.0), (0, 1), 2
 
-    def _place(self, numbers: Cells) -> Codes:
+    def _code_numbers(self, numbers: Cells) -> Codes:
         # An array, not a number: a number would be rounded to the precision of the table first.
         codes: Codes = np.asarray(np.greater(numbers, np.array([self.threshold])), dtype=self.dtype)
         codes[~np.isfinite(numbers)] = UNKNOWN
@@ -259,7 +260,7 @@ class Steps(_Rule):
         tails = [f"{n} {side}" for n, side in zip(self.beyond, ("below", "above"), strict=True) if n]
         return f"{ends}, {' and '.join(tails)} the grid" if tails else ends
 
-    def _place(self, numbers: Cells) -> Codes:
+    def _code_numbers(self, numbers: Cells) -> Codes:
         places = np.searchsorted(self.bounds, np.asarray(numbers, dtype=np.float64), side="right")
         codes: Codes = np.asarray(places, dtype=self.dtype)
         codes[~np.isfinite(numbers)] = UNKNOWN
