@@ -215,7 +215,7 @@ def test_a_limit_of_memory(monkeypatch):
     assert available_memory() == 0
     monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "0.5G")
     assert available_memory() < 2**29
-    for word in ("nan", "inf", "infG"):
+    for word in ("nan", "inf", "infG", "-1", "0"):
         monkeypatch.setenv("ISINGLASS_MAX_MEMORY", word)
         with pytest.raises(DataError, match="must be bytes, or GiB such as 8G"):
             available_memory()

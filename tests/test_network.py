@@ -179,7 +179,7 @@ OK = [[0.0, 1.0], [1.0, 0.0]]
         ((np.zeros(2), [0, 0]), "couplings must be a square matrix"),
         ((OK, [0, 0, 0]), r"couplings must have shape \(3, 3\), one row per field; got \(2, 2\)"),
         ((OK, [0, -np.inf]), "fields must be finite; got -inf"),
-        ((OK, [[0, 0]]), r"fields must be a vector with one value per node; got shape \(1, 2\)"),
+        ((OK, [[0, 0]]), r"fields must be a vector; got shape \(1, 2\)"),
         ((np.zeros((0, 0)), []), "couplings must be a square matrix with at least one row"),
         ((OK, ["a", "b"]), "fields must be an array of numbers; got"),
         (([[0], [1, 2]], [0, 0]), "couplings must be an array of numbers; got"),
@@ -201,6 +201,23 @@ def test_bad_theta_and_spins_are_called_by_their_name():
         Network.from_spins([[0, 1], [0, 0]], [0, 0])
     with pytest.raises(DataError, match="h must be finite"):
         Network.from_spins(OK, [0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"pair_parameters": 5}, r"pair_parameters must be a vector; got shape \(\)"),
+        ({"pair_parameters": np.array(5)}, r"pair_parameters must be a vector; got shape \(\)"),
+        ({"pair_parameters": [[1, 2, 3]]}, r"pair_parameters must be of shape \(3, 1\) for the pair \(0, 1\)"),
+        ({"pair_values": [[1]]}, r"pair_values must be a vector; got shape \(1, 1\)"),
+        ({"pair_values": [1], "variables": "nominal"}, "variables must be a Variables, as Variables.of returns it"),
+    ],
+)
+def test_what_a_network_is_made_of_is_checked(given, message):
+    kinds = ["binary" if "pair_values" in given else "nominal", "binary"]
+    sizes = [2 if "pair_values" in given else 3, 2]
+    with pytest.raises(DataError, match=message):
+        Network([0] * (sum(sizes) - 2), [[0, 1]], **{"variables": Variables.of(sizes, kinds), **given})
 
 
 @pytest.mark.parametrize("method", ["conditional_probabilities", "log_pseudolikelihood", "energy"])

@@ -25,7 +25,7 @@ def check_vector(values: Unchecked, name: str) -> FloatArray:
     """Return a vector of finite numbers."""
     vector = as_numbers(name, values)
     if vector.ndim != 1:
-        raise DataError(f"{name} must be a vector with one value per node; got shape {vector.shape}.")
+        raise DataError(f"{name} must be a vector; got shape {vector.shape}.")
     return vector
 
 
@@ -99,7 +99,7 @@ def _read_entries(
         name, numbers, what = "pair_values", pair_values, "one value per pair"
     else:
         name, numbers, what = "pair_parameters", pair_parameters, "the entries of all blocks"
-        if len(numbers) and np.ndim(numbers[0]):
+        if np.iterable(numbers) and not np.isscalar(next(iter(numbers), 0)):
             numbers = _flatten_blocks(pairs, numbers, variables)
     entries, expected = check_vector(numbers, name), int(variables.block_sizes(pairs).sum())
     if len(entries) != expected:

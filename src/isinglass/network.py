@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import conditionals
+from isinglass.arguments import check_kind
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask, read_only
 from isinglass.couplings import check_vector, labels_of, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
@@ -101,7 +102,7 @@ class Network(Frozen):
         flat = read_fields(fields)
         if variables is None:
             variables = Variables.binary(len(flat))
-        variables = variables.with_names(names)
+        variables = check_kind("variables", variables, Variables, "Variables.of").with_names(names)
         n_fields = int(variables.sizes.sum()) - variables.n_features
         if len(flat) != n_fields:
             what = "one value per node" if variables.is_binary else "one value per category but the first of each node"

@@ -84,7 +84,8 @@ def _stated_cap() -> int:
     said = os.environ.get("ISINGLASS_MAX_MEMORY", "").strip().upper()
     if not said:
         return sys.maxsize
-    try:
-        return int(float(said[:-1]) * 2**30 if said.endswith("G") else float(said))
-    except (ValueError, OverflowError):  # of infinity
-        raise DataError(f"ISINGLASS_MAX_MEMORY must be bytes, or GiB such as 8G; got {said!r}.") from None
+    with suppress(ValueError, OverflowError):  # of infinity
+        cap = int(float(said[:-1]) * 2**30 if said.endswith("G") else float(said))
+        if cap > 0:
+            return cap
+    raise DataError(f"ISINGLASS_MAX_MEMORY must be bytes, or GiB such as 8G; got {said!r}.")
