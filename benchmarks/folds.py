@@ -28,7 +28,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import Table, as_table
 from isinglass.select import TwoStageChoice
 from isinglass.select.folds import split_rows
-from isinglass.select.prediction_check import _without_edges
+from isinglass.select.held_out_gains import _without_edges
 from isinglass.select.scoring import row_scores
 from isinglass.select.stage_search import pair_weights, solve_stage
 from isinglass.select.task import Task

@@ -27,11 +27,11 @@ def start():
 def test_networks_are_scored_once(start):
     check, (first, second) = start(), start().stages
     check.score([(0, first.index), (1, second.index)])
-    assert check.gains.keys() == {(0, first.index), (1, second.index)}
-    assert np.isfinite(list(check.gains.values())).all()
-    fits = check.fits
+    assert check.held_out.gains.keys() == {(0, first.index), (1, second.index)}
+    assert np.isfinite(list(check.held_out.gains.values())).all()
+    fits = check.held_out.fits
     check.score([(0, first.index)])
-    assert check.fits is fits
+    assert check.held_out.fits is fits
 
 
 def test_the_order_of_steps_does_not_matter(start):
@@ -40,7 +40,7 @@ def test_the_order_of_steps_does_not_matter(start):
     for check, order in zip(checks, ([one + two], [one, two], [two, one]), strict=True):
         for step in order:
             check.score(step)
-    assert checks[0].gains == checks[1].gains == checks[2].gains
+    assert checks[0].held_out.gains == checks[1].held_out.gains == checks[2].held_out.gains
 
 
 def test_pairs_without_a_penalty_stay_where_nothing_predicts():

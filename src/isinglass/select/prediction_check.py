@@ -4,8 +4,6 @@
 2. Score networks beside the choices. The gain rises to the best network of a stage and falls beyond: few are needed.
 3. If one predicts clearly better, take the sparsest network that keeps enough of the best gain, also among those of
    stage 2 with gentle weights.
-
-Each fold repeats both stages of the estimate on its training rows, at the alphas of the networks of all rows.
 """
 
 from __future__ import annotations
@@ -13,21 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import NamedTuple
 
 import numpy as np
 
-from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data import category_counts, which_occur
-from isinglass.machine.threads import thread_count
-from isinglass.network import Network
-from isinglass.penalties import smoothed_field
-from isinglass.results import Solution
+from isinglass.arrays import FloatArray
 from isinglass.select.folds import Split
-from isinglass.select.parallel import run_tasks, task_run
-from isinglass.select.scoring import EdgePrice, judged_by_order, prediction_scores, row_scores
-from isinglass.select.stage_search import FULL, Stage, StageSearch, first_stage, second_stage, solve_stage
+from isinglass.select.held_out_gains import HeldOutGains, Place
+from isinglass.select.scoring import EdgePrice
+from isinglass.select.stage_search import FULL, Stage, StageSearch, first_stage, second_stage
 from isinglass.select.task import Task
 from isinglass.selection_records import Reason
 
@@ -45,12 +36,6 @@ WIDEST = 30.0
 STRIDE = 2.0
 """Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
-SHORT_FOLD_CELLS = 40_000
-"""Cells of a table below which folds run in threads, for which kernels are too short."""
-FEWEST_CELLS = 300_000
-"""Cells of a table below which starting worker processes costs more than it saves."""
-Place = tuple[int, int]
-"""A network: the number of its stage, and its own number in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +61,7 @@ class PredictionCheck:
         self.keep = keep  # share of the best gain that the network must keep
         self.stages = [first, second]
         self.reference = second.solution  # the choice of the EBIC, which is checked
-        self.gains: dict[Place, float] = {}
-        self.lead_errors: dict[Place, float] = {}  # standard errors of what these gains are ahead of the reference's
-        self.empty_error = math.nan  # standard error of the gain of the reference over no edges
-        self.fits: Sequence[FoldFit] = ()  # of every fold
-        self.is_cut = False  # whether there was no time to score all that was asked for
+        self.held_out = HeldOutGains(task, folds, first.solution, second.solution)
 
     def decide(self) -> Verdict:
         """Return the network that is taken."""
@@ -96,14 +77,14 @@ class PredictionCheck:
         first, second = self.stages
         lasso, chosen = (LASSO, first.index), (REWEIGHTED, second.index)
         self.score([lasso, chosen])
-        if self.is_cut:
+        if self.held_out.is_cut:
             return chosen, "time"
-        gain, clearly_enough = self.gains[chosen], self.keep + CLEARLY * (1.0 - self.keep)
+        gain, clearly_enough = self.held_out.gains[chosen], self.keep + CLEARLY * (1.0 - self.keep)
         if self.task.has_few_rows:
             self._climb(LASSO, REWEIGHTED, least=gain / self.keep)
-        elif not gain >= clearly_enough * self.gains[lasso] > 0.0:
+        elif not gain >= clearly_enough * self.held_out.gains[lasso] > 0.0:
             self._climb(REWEIGHTED, least=gain / self.keep)
-        best, error = self._best()
+        best, error = self.held_out.best()
         if best - gain <= max((1.0 - self.keep) * best, DOUBT * error):
             return chosen, "ebic"
         if best == 0.0:
@@ -111,10 +92,10 @@ class PredictionCheck:
         gentle = self._search(GENTLE).search()
         self.stages.append(gentle)
         self.score([(GENTLE, gentle.index)])
-        if not self.is_cut:
+        if not self.held_out.is_cut:
             self._climb(LASSO, REWEIGHTED, GENTLE)
             self._refine()
-        return self._sparsest(self.keep * self._best()[0]), "prediction"
+        return self._sparsest(self.keep * self.held_out.best()[0]), "prediction"
 
     def _search(self, number: int) -> StageSearch:
         """Return the search of a stage, from its choices for all rows."""
@@ -125,46 +106,19 @@ class PredictionCheck:
     def _take(self, place: Place, reason: Reason) -> Verdict:
         """Return the verdict for a network, with what is known of all."""
         number, index = place
-        stages = [stage.with_gains(self._gains_of(k)) for k, stage in enumerate(self.stages)]
+        stages = [stage.with_gains(self.held_out.in_stage(k)) for k, stage in enumerate(self.stages)]
         if index != stages[number].index:
             rough = stages[number].path[index]
             (solved,) = self._search(number).solve([rough.alpha], rough)
             stages[number], index = stages[number].with_network(solved)
-        check = "the check by prediction"
-        left_out = (f"networks that {check} would have looked at" if self.fits else check,) if self.is_cut else ()
-        return Verdict(tuple(stages), number, index, reason, left_out, len(self.fits))
-
-    def _gains_of(self, number: int) -> dict[int, float]:
-        """Return the gains that are known in a stage, by the number of the network."""
-        return {index: gain for (k, index), gain in self.gains.items() if k == number}
+        check, n_folds, left_out = "the check by prediction", len(self.held_out.fits), list[str]()
+        if self.held_out.is_cut:
+            left_out.append(f"networks that {check} would have looked at" if n_folds else check)
+        return Verdict(tuple(stages), number, index, reason, tuple(left_out), n_folds)
 
     def score(self, places: Iterable[Place]) -> None:
         """Find the gains of networks, if there is time."""
-        places = [place for place in places if place not in self.gains]
-        self.is_cut = self.is_cut or (bool(places) and self.task.is_late)
-        if not places or self.is_cut:
-            return
-        self.fits = self._fit_folds([(self.stages[k].exponent, self.stages[k].path[index]) for k, index in places])
-        n_rows = self.task.n_rows
-        means, squares = np.sum([fit.sums for fit in self.fits], axis=0) / n_rows
-        leads = means - np.r_[0.0, np.full(len(places), means[0])]
-        errors = np.sqrt(np.maximum(squares - leads**2, 0.0) / n_rows)
-        self.empty_error = float(errors[0])
-        self.gains |= dict(zip(places, means[1:].tolist(), strict=True))
-        self.lead_errors |= dict(zip(places, errors[1:].tolist(), strict=True))
-
-    def _fit_folds(self, networks: Sequence[tuple[float, Solution]]) -> list[FoldFit]:
-        """Fit some networks in every fold, each given with the exponent of its stage."""
-        task, n_cells = self.task, math.prod(self.task.table.shape)
-        run = task.run if n_cells >= FEWEST_CELLS else task.run.replace(n_jobs=1)
-        inside, n_threads = task_run(run), None
-        if not task.table.is_whole:
-            n_threads = 1  # parts are what is worked on side by side
-        elif n_cells < SHORT_FOLD_CELLS:
-            inside, n_threads = run.inside(1), min(thread_count(run.n_threads), len(self.folds))
-        shared = task.loosened().replace(run=inside, groups=None), self.stages[LASSO].solution, self.reference, networks
-        work = [(*shared, fold, earlier) for fold, earlier in zip_longest(self.folds, self.fits)]
-        return run_tasks(_fit_fold, work, description="Cross-validation", run=run, n_threads=n_threads)
+        self.held_out.score({(k, index): (self.stages[k].exponent, self.stages[k].path[index]) for k, index in places})
 
     def _climb(self, *numbers: int, least: float = np.inf) -> None:
         """Score networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
@@ -174,7 +128,7 @@ class PredictionCheck:
         self.score((number, index) for number, index in following if index is not None)  # all at once
         for number, step, start in starts:
             self._climb_on(number, step, start, least)
-            gains = self._gains_of(number)
+            gains = self.held_out.in_stage(number)
             if number != LASSO and max(gains, key=lambda index: (gains[index], -index)) == start:
                 self._climb_on(number, -1, start, least)
 
@@ -182,7 +136,7 @@ class PredictionCheck:
         """Score networks in one direction, 1 to the dense end; each step gains less than the one before."""
         while (following := self._next(number, step, index)) is not None:
             self.score([(number, following)])
-            gain, before = (self.gains.get((number, k), math.nan) for k in (following, index))
+            gain, before = (self.held_out.gains.get((number, k), math.nan) for k in (following, index))
             gained = gain - before
             if not (gained > 0.0 and gain + gained > least):
                 return
@@ -206,22 +160,17 @@ class PredictionCheck:
         """Score the networks halfway between the best of every stage and its neighbors that were scored."""
         halves = list[Place]()
         for number in range(len(self.stages)):
-            gains = self._gains_of(number)
+            gains = self.held_out.in_stage(number)
             top = max(sorted(gains), key=lambda index: gains[index])
             sides = [max((i for i in gains if i < top), default=top), min((i for i in gains if i > top), default=top)]
             halves += [(number, (top + side) // 2) for side in sides if abs(top - side) > 1]
         self.score(halves)
 
-    def _best(self) -> tuple[float, float]:
-        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
-        best = max(sorted(self.gains), key=lambda place: self.gains[place])
-        return (self.gains[best], self.lead_errors[best]) if self.gains[best] > 0.0 else (0.0, self.empty_error)
-
     def _sparsest(self, least: float) -> Place:
         """Return the sparsest network with at least this gain, scoring those around it."""
         candidates = list[tuple[int, float, int, int]]()  # of each stage: edges, minus the gain, and place
         for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
-            path, gains = self.stages[number].path, self._gains_of(number)
+            path, gains = self.stages[number].path, self.held_out.in_stage(number)
             enough = [index for index, gain in gains.items() if gain >= least]
             if not enough:
                 continue
@@ -230,9 +179,9 @@ class PredictionCheck:
             while last - before > 1 and not (candidates and path[before + 1].n_edges > min(candidates)[0]):
                 middle = (last + before) // 2
                 self.score([(number, middle)])
-                is_enough = self.gains.get((number, middle), -math.inf) >= least
+                is_enough = self.held_out.gains.get((number, middle), -math.inf) >= least
                 last, before = (middle, before) if is_enough else (last, middle)
-            candidates.append((path[last].n_edges, -self.gains[number, last], number, last))
+            candidates.append((path[last].n_edges, -self.held_out.gains[number, last], number, last))
         _, _, number, index = min(candidates)
         return number, index
 
@@ -240,70 +189,3 @@ class PredictionCheck:
 def log_distances(alphas: FloatArray, alpha: float) -> FloatArray:
     """Return how far alphas are from one of them, on the scale of their logarithms."""
     return np.asarray(np.abs(np.log(np.maximum(alphas, TINY) / (alpha or TINY))))
-
-
-class FoldFit(NamedTuple):
-    """What is fitted once in a fold, and the sums over the rows that it holds out."""
-
-    independent: Solution  # no edges
-    first: Solution  # at the alphas that the criteria chose for all rows: stage 1, and stage 2 with full weights
-    reference: Solution
-    #: gains over ``independent`` of the reference and of the networks that were asked for; and the squares of the first
-    #: and of the differences of the others from it
-    sums: FloatArray
-
-
-def _fit_fold(
-    task: Task,
-    first: Solution,
-    reference: Solution,
-    networks: Sequence[tuple[float, Solution]],
-    fold: Split,
-    earlier: FoldFit | None,
-) -> FoldFit:
-    """Fit networks to the training rows of a fold, each from that of all rows, and score the rows held out.
-
-    ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
-    ``earlier``: the fit of other networks in this fold, if there is one.
-    """
-    training, held = (task.on(part) for part in fold)
-
-    def fit(exponent: float, whole: Solution, weights: Solution | None = None) -> Solution:
-        return solve_stage(training, [whole.alpha], exponent, weights, start=whole)[0]
-
-    lasso = earlier.first if earlier else fit(0.0, first)
-    reweighted = earlier.reference if earlier else fit(FULL, reference, lasso)
-    independent = earlier.independent if earlier else _without_edges(training)
-    known = {(0.0, first.alpha): lasso, (FULL, reference.alpha): reweighted}
-    fits = [known.get((exponent, whole.alpha)) or fit(exponent, whole, lasso) for exponent, whole in networks]
-    sums = held.table.sum_rows(_sum_gains, [independent, reweighted, *fits], which_occur(task.table))
-    return FoldFit(independent, lasso, reweighted, sums)
-
-
-def _sum_gains(
-    table: Bytes, weight: FloatArray | None, networks: Sequence[Solution], possible: Mask | None
-) -> FloatArray:
-    """Return the sums of a `FoldFit` over some rows; the first two networks are independent columns and the reference.
-
-    A gain is one in log pseudo-likelihood, but continuous columns are scored by their order (`prediction_scores`).
-    """
-    unit = np.ones(len(table)) if weight is None else weight
-    if judged_by_order(networks[0].network.variables).any():
-        scores = np.array([prediction_scores(table, network, unit, possible) for network in networks])
-    else:
-        scores = np.array([row_scores(table, network, possible=possible) for network in networks])
-    lead, *gains = scores[1:] - scores[0]
-    squares = [lead**2, *((gain - lead) ** 2 for gain in gains)]
-    return np.array([[unit @ each for each in (lead, *gains)], [unit @ each for each in squares]])
-
-
-def _without_edges(task: Task) -> Solution:
-    """Return the network of independent columns, with smoothed fields; given the covariates, if there are any."""
-    table = task.table
-    if table.variables.has_covariates:
-        return task.path(1)[0]
-    if not table.variables.is_binary:
-        logs, variables = np.log(category_counts(table) + 0.5), table.variables
-        fields = (logs - logs[variables.starts][variables.column])[variables.is_later]
-        return Solution(Network(fields, [], [], variables=variables), np.inf)
-    return Solution(Network(smoothed_field(category_counts(table)[1::2], task.n_rows), [], []), np.inf)
