@@ -199,6 +199,8 @@ def test_truth_without_contrast_is_refused():
             roc_curve([], truth)
     with pytest.raises(DataError, match="same number of nodes"):
         roc_curve([np.zeros((3, 3))], TRUTH)
+    with pytest.raises(DataError, match="path must be a path, or a list of networks; got 'Network'"):
+        roc_curve(Network([0.0, 0.0], [], []), TRUTH)
 
 
 # ------------------------------------------------------------------------------------------- nodes

@@ -7,14 +7,14 @@ Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy.sparse as sp
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.matching import match_categories
 from isinglass.network import Network, union_keys
 from isinglass.network_like import NetworkLike, as_network
@@ -153,6 +153,8 @@ def roc_curve(path: Path | Sequence[NetworkLike], truth: NetworkLike) -> RocCurv
     (1.0, 0.25)
     """
     true = as_network(truth)
+    if not isinstance(path, Iterable):
+        raise ArgumentError("path", "must be a path, or a list of networks", type(path).__name__)
     if not 0 < true.n_edges < true.n_pairs:
         raise DataError(
             "truth must have at least one pair with an edge and one without; "

@@ -193,16 +193,12 @@ def _bennett(up: FloatArray, down: FloatArray) -> tuple[float, float]:
     """Return log Z / Z₀ by Bennett's acceptance ratio from as many sums in each direction, and its standard error.
 
     ``up`` are sums of chains that go from the columns to the network, ``down`` those of chains that come from it, with
-    the same sign. The root of Σ σ(c − up) = Σ σ(down − c) is found by bisection.
+    the same sign.
     """
+    from scipy.optimize import brentq  # slow to import
+
     low, high = min(up.min(), down.min()), max(up.max(), down.max())
-    for _ in range(200):
-        c = 0.5 * (low + high)
-        if expit(c - up).sum() > expit(down - c).sum():
-            high = c
-        else:
-            low = c
-    c = 0.5 * (low + high)
+    c = brentq(lambda c: expit(c - up).sum() - expit(down - c).sum(), low, high)
     first, second = expit(up - c), expit(c - down)  # the chance to be taken for one of the other direction
     spread = [float(np.var(taken, ddof=1)) / max(float(np.mean(taken)) ** 2, 1e-300) for taken in (first, second)]
     return float(c), math.sqrt(sum(spread) / len(up))

@@ -53,6 +53,7 @@ def category_probabilities(
     for first in range(0, len(distinct), _ROWS_AT_ONCE):
         rows = slice(first, first + _ROWS_AT_ONCE)
         part = _Marginals(cells[rows], missing[rows].astype(bool), network, allowed)
+        part.compute()
         found[:, rows], error = part.logs, max(error, part.error)
     if error > MOST_ERROR:
         text = (
@@ -77,8 +78,11 @@ class _Marginals:
         self.logits = log_conditionals(network, cells)  # up to a constant per cell
         self.logs_by_column = variables.split(self.logits)  # views of them
         self.error = 0.0  # largest standard error of a probability, from how far chains differ
-        large = np.zeros_like(missing)
-        for component, rows in _components(missing, network).items():
+
+    def compute(self) -> None:
+        """Sum over the states of small components, and draw those of large ones."""
+        large = np.zeros_like(self.missing)
+        for component, rows in _components(self.missing, self.network).items():
             edges = [
                 (i, j) for i, j in combinations(range(len(component)), 2) if component[j] in self.terms[component[i]]
             ]

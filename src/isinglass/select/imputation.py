@@ -326,10 +326,9 @@ class StochasticEM:
 
     def _estimate(self, number: int) -> Network:
         """Return the network of a few copies, other ones in every round."""
-        n_copies = self.copies.n_copies
-        table = self.copies.table(
-            [(COPIES_PER_ROUND * number + k) % n_copies for k in range(COPIES_PER_ROUND)][:n_copies]
-        )
+        first = COPIES_PER_ROUND * number
+        numbers = dict.fromkeys(k % self.copies.n_copies for k in range(first, first + COPIES_PER_ROUND))
+        table = self.copies.table(list(numbers))
         selector = MODEL if number % LOOK_BACK == 2 or self.kept is None else self.kept
         paths, counted = PathSettings(tol=LOOSE), table.counted(quiet=True)
         task = Task(counted, paths, run=self.run, warm_start=self.warm_start, deadline=self.deadline)
@@ -393,10 +392,7 @@ class Copies:
     def table(self, numbers: list[int]) -> Table:
         """Return these rows as a table, in which the copies share the weight of their row."""
         rows, copies = self.rows(numbers)
-        part, cells = (
-            self.data[rows],
-            self.chains.table.reshape(self.n_copies, len(self.holed), -1)[np.asarray(numbers)],
-        )
+        part, cells = self.data[rows], self.chains.table.reshape(self.n_copies, len(self.holed), -1)[numbers]
         return replace(
             part,
             codes=np.concatenate([part.codes[: len(self.whole)], cells.reshape(-1, part.shape[1])]),
