@@ -15,7 +15,7 @@ from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, Positions, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element, xml_ids, xml_text
-from isinglass.export.printing import SPELLINGS, ending_of, print_rows
+from isinglass.export.printing import SPELLINGS, ending_of, print_columns
 from isinglass.json_text import json_text
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike
@@ -106,7 +106,8 @@ def write_network(
         write_lines(LINES[format](graph), path)
     elif ending in (".md", ".tex"):
         head, *rows = ROWS[format](graph)
-        write_lines(print_rows(list(map(str, head)), rows, SPELLINGS[ending], 3, of_nodes=format == "matrix"), path)
+        columns = [(str(name), [row[k] for row in rows]) for k, name in enumerate(head)]
+        write_lines(print_columns(columns, SPELLINGS[ending], 3, of_nodes=format == "matrix"), path)
     else:
         write_lines((csv_line(row, spreadsheet_safe=spreadsheet_safe) for row in ROWS[format](graph)), path)
 

@@ -88,8 +88,7 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
         columns.append((str(name), [plain_value(value) for value in values]))
     if len({len(values) for _, values in columns}) > 1:
         raise DataError("table must have columns of one length; got columns of several lengths.")
-    rows = zip(*(values for _, values in columns), strict=True)
-    write_lines(print_rows([name for name, _ in columns], rows, format, digits), path)
+    write_lines(print_columns(columns, format, digits), path)
 
 
 def ending_of(path: Target) -> str:
@@ -99,39 +98,33 @@ def ending_of(path: Target) -> str:
     return "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
 
 
-def print_rows(
-    names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str, digits: int, *, of_nodes: bool = False
+def print_columns(
+    columns: Sequence[tuple[str, Sequence[Cell]]], format: str, digits: int, *, of_nodes: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a table in one of the formats for print; columns ``of_nodes`` keep the names of the nodes."""
-    table = list(rows)
-    signs = [row[k] for k, name in enumerate(names) if name == "sign" for row in table]
-    said = {"weight"} if 0 in signs else {"sign", "weight"}  # by the coupling; but a norm has no sign
-    places = [k for k, name in enumerate(names) if of_nodes or "coupling" not in names or name not in said]
-    cells = [[row[k] for k in places] for row in table]
-    head = [names[k] if of_nodes else heading_of(names[k]) for k in places]
-    are_p = [not of_nodes and names[k] in P_VALUES for k in places]
-    body = [[print_cell(value, is_p, digits) for is_p, value in zip(are_p, row, strict=True)] for row in cells]
-    columns = zip(*cells, strict=True) if cells else ([] for _ in places)
-    numeric = [_are_numbers([value for value in column if value is not None]) for column in columns]
+    """Yield the lines of a table in one of the formats for print; columns ``of_nodes`` are called as the nodes are."""
+    signs = dict(columns).get("sign", ())
+    if not of_nodes and "coupling" in dict(columns):  # which says the sign and the weight, but a norm has no sign
+        repeated = {"weight"} if 0 in signs else {"sign", "weight"}
+        columns = [(name, values) for name, values in columns if name not in repeated]
+    heads = [name if of_nodes else heading_of(name) for name, _ in columns]
+    minus = "-" if format == "csv" else "−"
+    cells = [
+        [print_cell(value, not of_nodes and name in P_VALUES, digits, minus) for value in values]
+        for name, values in columns
+    ]
+    rows, are_numbers = zip(*cells, strict=True), [_are_numbers(values) for _, values in columns]
     if format == "csv":
-        yield csv_line(head)
-        for row, values in zip(body, cells, strict=True):
-            each = zip(row, values, strict=True)
-            yield csv_line(
-                (cell.replace("−", "-") if isinstance(value, int | float) else cell) or None for cell, value in each
-            )
+        yield csv_line(heads)
+        yield from (csv_line(cell or None for cell in row) for row in rows)
     elif format == "markdown":
-        yield _markdown(head)
-        yield "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
-        yield from map(_markdown, body)
+        yield _markdown(heads)
+        yield "|" + "|".join("---:" if right else "---" for right in are_numbers) + "|"
+        yield from map(_markdown, rows)
     else:
-        yield "\\begin{tabular}{" + "".join("r" if right else "l" for right in numeric) + "}"
-        yield "\\hline"
-        yield _latex(head)
-        yield "\\hline"
-        yield from map(_latex, body)
-        yield "\\hline"
-        yield "\\end{tabular}"
+        yield "\\begin{tabular}{" + "".join("r" if right else "l" for right in are_numbers) + "}"
+        yield from ("\\hline", _latex(heads), "\\hline")
+        yield from map(_latex, rows)
+        yield from ("\\hline", "\\end{tabular}")
 
 
 def heading_of(name: str) -> str:
@@ -140,22 +133,21 @@ def heading_of(name: str) -> str:
     return HEADINGS[measure] + of + group if measure in ("coupling", "strength") else HEADINGS.get(name, name)
 
 
-def print_cell(value: Cell, is_p: bool = False, digits: int = 3) -> str:
+def print_cell(value: Cell, is_p: bool = False, digits: int = 3, minus: str = "−") -> str:
     """Return a value as a table for print has it; one that ``is_p`` and below the last digit as such."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):  # dates, too
         return storable(str(value))
-    if isinstance(value, int):
-        return str(value).replace("-", "−")
     if is_p and 0 <= value < 10.0**-digits:
         return f"< {10.0**-digits:.{digits}f}"
-    text = f"{value:.{digits}f}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-")
+    text = str(value) if isinstance(value, int) else f"{value:z.{digits}f}"  # z: no sign before 0
+    return text.replace("-", minus)
 
 
 def _are_numbers(values: Sequence[Cell]) -> bool:
-    return bool(values) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    present = [value for value in values if value is not None]
+    return bool(present) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in present)
 
 
 def _markdown(cells: Sequence[str]) -> str:
