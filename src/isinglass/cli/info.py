@@ -111,32 +111,31 @@ def weights_place(columns: Sequence[ColumnInfo], reading: Reading) -> int | None
 def table_lines(columns: Sequence[ColumnInfo]) -> list[str]:
     """Return a table of the columns; adjacent columns with the same description share a line."""
     alike = itertools.groupby(columns, lambda one: (one.kind, one.stated, one.values, one.range, one.notes))
-    groups = [list(group) for _, group in alike]
-    rows = [("Column", "Kind", "Values", "Missing", "Notes")]
-    for group in groups[:MOST_LINES]:
-        first, last = group[0], group[-1]
-        name = first.name
-        if len(group) > 1:
-            name = f"{_short(name, 10)} … {_short(last.name, 10)} ({len(group)})"
-        kind = "left out" if first.kind is None else first.kind + ("" if first.stated else "?")
-        shares = sorted(column.missing for column in group)
-        low, high = (f"{100 * share:.1f}" for share in (shares[0], shares[-1]))
-        missing = "" if not shares[-1] else f"{high}%" if low == high else f"{low}–{high}%"
-        rows.append((_short(name, 28), kind, _values(first), missing, ", ".join(first.notes)))
-    if len(groups) > MOST_LINES:
-        rows.append((f"and {len(groups) - MOST_LINES} more", "", "", "", ""))
-    cells = [[printable(str(cell)) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rows = [("Column", "Kind", "Values", "Missing", "Notes"), *(_describe_alike([*group]) for _, group in alike)]
+    if len(rows) > 1 + MOST_LINES:
+        rows[1 + MOST_LINES :] = [(f"and {len(rows) - 1 - MOST_LINES} more", "", "", "", "")]
+    rows = [tuple(map(printable, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for number, (*row, notes) in enumerate(cells):
+    for number, (*row, notes) in enumerate(rows):
         head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
         if len(head) + len(notes) <= WIDTH:
             lines.append((head + notes).rstrip())
-        elif number == 0:
-            lines.append(head.rstrip())
         else:  # on lines of their own
-            lines += [head.rstrip(), *textwrap.wrap(notes, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
+            own = textwrap.wrap(notes, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT) if number else []
+            lines += [head.rstrip(), *own]
     return lines
+
+
+def _describe_alike(columns: Sequence[ColumnInfo]) -> tuple[str, ...]:
+    """Return the cells of the line of some columns that differ in their names and missing cells alone."""
+    first, last = columns[0], columns[-1]
+    name = f"{_short(first.name, 10)} … {_short(last.name, 10)} ({len(columns)})" if len(columns) > 1 else first.name
+    kind = "left out" if first.kind is None else first.kind + ("" if first.stated else "?")
+    shares = [column.missing for column in columns]
+    low, high = (f"{100 * share:.1f}" for share in (min(shares), max(shares)))
+    missing = "" if not any(shares) else f"{high}%" if low == high else f"{low}–{high}%"
+    return _short(name, 28), kind, _values(first), missing, ", ".join(first.notes)
 
 
 def _values(column: ColumnInfo) -> str:
@@ -225,13 +224,12 @@ def needs_in_words(columns: Sequence[ColumnInfo], needed: str, doubts: Sequence[
 
 def wrap_facts(facts: Mapping[str, str]) -> list[str]:
     """Return facts as lines of a terminal, the names on the left."""
-    width = max(map(len, facts))
+    width = max(map(len, facts)) + 2
+    wrap = textwrap.TextWrapper(WIDTH - width, break_on_hyphens=False, break_long_words=False)
     lines = []
     for name, value in facts.items():
-        head = f"{name:<{width}}  "
-        wrap = textwrap.TextWrapper(WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
-        wrap.break_on_hyphens = wrap.break_long_words = False
-        lines += wrap.wrap(printable(value)) or [head.rstrip()]
+        first, *rest = wrap.wrap(printable(value))
+        lines += [f"{name:<{width}}{first}", *(" " * width + line for line in rest)]
     return lines
 
 
