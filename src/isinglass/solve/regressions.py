@@ -207,26 +207,34 @@ class NodewiseProblem:
     def of(cls, table: Table, standardize: bool, n_threads: int | None) -> NodewiseProblem:
         """Compile the columns that vary."""
         reduction = Reduction.of(table)
-        columns, n_rows, null_losses = reduction.columns, reduction.n_rows, np.zeros(reduction.n_features)
-        kept, threads = reduction.table.whole(), thread_count(n_threads)
-        codes, weight = kept.codes, kept.sample_weight
-        if reduction.variables.is_binary:
-            ones = reduction.counts[1::2][columns]
-            zeros = n_rows - ones if weight is None else weight @ (1 - codes)  # not a difference of rounded sums
-            share, rest = ones / n_rows, zeros / n_rows
-            null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
-            omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
-            return cls(Nodewise(codes, weight, threads), reduction, omega, np.ones(len(null_losses)), null_losses)
-        variables, (cells, steps) = reduction.variables, reduction.units.cells(codes)
+        compile_rows = cls._of_two_values if reduction.variables.is_binary else cls._of_categories
+        return compile_rows(reduction, standardize, thread_count(n_threads))
+
+    @classmethod
+    def _of_two_values(cls, reduction: Reduction, standardize: bool, n_threads: int) -> NodewiseProblem:
+        rows, columns, n_rows = reduction.table.whole(), reduction.columns, reduction.n_rows
+        codes, weight = rows.codes, rows.sample_weight
+        ones = reduction.counts[1::2][columns]
+        zeros = n_rows - ones if weight is None else weight @ (1 - codes)  # not a difference of rounded sums
+        share, rest = ones / n_rows, zeros / n_rows
+        null_losses = np.zeros(reduction.n_features)
+        null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
+        omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
+        return cls(Nodewise(codes, weight, n_threads), reduction, omega, np.ones(len(null_losses)), null_losses)
+
+    @classmethod
+    def _of_categories(cls, reduction: Reduction, standardize: bool, n_threads: int) -> NodewiseProblem:
+        rows, columns, variables = reduction.table.whole(), reduction.columns, reduction.variables
+        cells, steps = reduction.units.cells(rows.codes)
         logs = np.log(np.where(reduction.counts > 0, reduction.units.shares, 1.0))
         null_losses = -np.add.reduceat(reduction.units.shares * logs, variables.starts)
+        null_losses[~variables.is_modeled] = 0.0
         ranges = variables.ranges[columns]
         widest = ranges.max(initial=0.0)  # iterations do not depend on the units of scores
         omega = sd_of(reduction.counts, variables)[columns] / ranges if standardize else widest / ranges
         omega[~variables.is_modeled[columns]] = 0.0
-        null_losses[~variables.is_modeled] = 0.0
         units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
-        compiled = Nodewise(cells, weight, threads, steps, ranges, reduction.modeled)
+        compiled = Nodewise(cells, rows.sample_weight, n_threads, steps, ranges, reduction.modeled)
         return cls(compiled, reduction, omega, units, null_losses)
 
     @property
