@@ -170,6 +170,12 @@ class Column:
         values = [answers.get(value) for value in self.values or ()]
         return Column(self.cells, values, categories=tuple(dict.fromkeys(answers.values())))
 
+    @property
+    def as_labels(self) -> Cells:
+        """The cells as objects, called by their labels if every value has one."""
+        have_all = self.labels and set(self.distinct) <= self.labels.keys()
+        return (self.labeled() if have_all else self).entries
+
     def with_labels(self, labels: Mapping[Value, Value]) -> Column:
         """Return the column with what its values are called."""
         if self.values is None:

@@ -249,6 +249,11 @@ class Source:
                 )
         return np.asarray(values, dtype=np.float64)
 
+    def weighted(self, place: int) -> Source:
+        """Return the table with the row weights that are in one of its columns."""
+        name = None if self.names is None else self.names[place]
+        return replace(self, weight=self.read_weights(place), layout=replace(self.layout, weights=name))
+
     @property
     def is_unlabeled(self) -> Mask:
         """Which rows lack a label, in a column that is not a variable."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import IO, Any
+from typing import IO
 
 from isinglass.data.column import BLANKS
 from isinglass.data.files.cells import find_decimal, lay_out
@@ -118,44 +118,39 @@ def read_source(path: AnyFile, options: ReadOptions) -> tuple[Source, Table]:
 
 
 def open_file(path: AnyFile, options: ReadOptions) -> Source:
-    """Open a file, and tell its columns apart."""
-    document = open_document(path, Limits(options.max_rows, options.max_columns, options.max_bytes))
-    kind = find_format(document, options.format)
-    loaded = _load(document, kind, options)
-    del document  # what was read from it stays
+    """Open a file, and tell its columns apart: row names, row weights, labels of rows, and those of the table."""
+    loaded, kind = _load(path, options)
     named = _name_rows(loaded, kind, options)
     whole = named.transpose() if options.transpose else named
     marked = whole.mark_missing(options.missing_in(whole))
     labels = {str(key): whole.origin.find(key, "labels") for key in options.labels}
-    whole = marked.label_values(options.value_labels or {}, labels.values())
-    place = _find_weights(whole, options, labels.values())
-    columns = {name: whole.column(j) for name, j in labels.items()}
-    labeled = {name for name, each in columns.items() if each.labels and set(each.distinct) <= each.labels.keys()}
-    apart = {name: (each.labeled() if name in labeled else each).entries for name, each in columns.items()}
-    weight = None if place is None else whole.read_weights(place)
-    if place is not None and whole.names is not None:
-        whole = replace(whole, layout=replace(whole.layout, weights=whole.names[place]))
-    others = {*labels.values(), *(() if place is None else (place,))}
-    source = _name_columns(_choose_columns(whole, options, others))
-    return replace(source.named(options.names), weight=weight, apart=apart)
+    labeled = marked.label_values(options.value_labels or {}, labels.values())
+    weights = _find_weights(labeled, options, labels.values())
+    weighted = labeled if weights is None else labeled.weighted(weights)
+    others = [*labels.values(), *([] if weights is None else [weights])]
+    chosen = _choose_columns(weighted, options, others)
+    apart = {name: labeled.column(j).as_labels for name, j in labels.items()}
+    return replace(_name_columns(chosen).named(options.names), apart=apart)
 
 
-def _load(document: Document, kind: str, options: ReadOptions) -> Source:
+def _load(path: AnyFile, options: ReadOptions) -> tuple[Source, str]:
+    """Return the table of a file as it was written, and the format of the file."""
+    document = open_document(path, Limits(options.max_rows, options.max_columns, options.max_bytes))
+    kind = find_format(document, options.format)
     if options.sheet is not None and kind != "excel" and not isinstance(options.encode, Coding):
         raise ArgumentError("sheet", f"must be left out for a {kind} file", options.sheet)
-    if kind in ("text", "excel"):
-        return _load_text(document, kind, options)
-    return load_table(kind, document)
+    is_text = kind in ("text", "excel")
+    return _load_text(document, kind, options) if is_text else load_table(kind, document), kind
 
 
 def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
-    """Return the table of a text or a spreadsheet; a coding knows names, delimiter and decimal separator."""
-    decimal, limits = options.decimal, document.limits
-    missing = BLANKS | spell_out([*options.missing_everywhere, *options.words_for_missing])
+    """Return the table of a text or a spreadsheet; a coding knows names, header, delimiter and decimal separator."""
     coding = options.encode if isinstance(options.encode, Coding) else None
-    layout = NO_FILE if coding is None else coding.layout
-    header = False if options.header == "auto" and layout.has_header is False else options.header
-    detected, separator, wording = {}, None, dict[str, str]()
+    known = NO_FILE if coding is None else coding.layout
+    header = False if options.header == "auto" and known.has_header is False else options.header
+    missing = BLANKS | spell_out([*options.missing_everywhere, *options.words_for_missing])
+    limits, decimal, separator, wording = document.limits, options.decimal, None, dict[str, str]()
+    detected: dict[str, str] = {}
     if kind == "excel":
         with explain_damage(kind, limits):
             records, detected["sheet"] = load_excel(
@@ -163,20 +158,22 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
             )
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
-        separator = _find_separator(data, options.delimiter, layout.delimiter)
+        separator = _find_separator(data, options.delimiter, known.delimiter)
         data, n_titles, wording = blank_titles(data, separator, header)
         records = read_records(data, separator, limits)
         detected["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == separator), separator)
-        detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
-        known = "." if separator == "," else layout.decimal if layout.delimiter not in (None, ",") else None
-        decimal = decimal or known
-    found = decimal or find_decimal(records.words, missing)
-    detected |= {"decimal": found} if found == "," else {}
-    names = () if coding is None else coding.called
-    raw = lay_out(records, header, found, missing, names)
+        if n_comments + n_titles:
+            detected["comments"] = str(n_comments + n_titles)
+        if decimal is None and separator == ",":
+            decimal = "."
+        elif decimal is None and known.delimiter not in (None, ","):
+            decimal = known.decimal
+    decimal = decimal or find_decimal(records.words, missing)
+    raw = lay_out(records, header, decimal, missing, () if coding is None else coding.called)
+    if decimal == ",":
+        detected["decimal"] = decimal
     detected["header"] = "first line" if raw.layout.has_header else "none"
-    layout = replace(raw.layout, delimiter=separator)
-    return replace(raw, layout=layout, detected=detected, wording=wording)
+    return replace(raw, layout=replace(raw.layout, delimiter=separator), detected=detected, wording=wording)
 
 
 def _find_separator(data: bytes, stated: str | None, known: str | None) -> str:
@@ -197,10 +194,13 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     if place is None:
         return replace(raw, row_names_at=None)
     name = raw.names[place] if raw.names else place
-    layout, row_names = replace(raw.layout, id_column=name), raw.column(place).spellings
-    shown = {"id_column": name if isinstance(name, str) and name else f"column {place + 1}"}
-    found: dict[str, Any] = {"row_names": row_names, "row_names_at": place, "detected": {**raw.detected, **shown}}
-    return replace(raw.without(place), layout=layout, **found)
+    return replace(
+        raw.without(place),
+        row_names=raw.column(place).spellings,
+        row_names_at=place,
+        layout=replace(raw.layout, id_column=name),
+        detected={**raw.detected, "id_column": name if isinstance(name, str) and name else f"column {place + 1}"},
+    )
 
 
 def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
@@ -209,10 +209,11 @@ def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
     if coding is not None and raw.names is not None and coding.layout.id_column in raw.names:
         return raw.names.index(coding.layout.id_column)
     if coding is not None and (raw.names is None or coding.names is None):
-        has_one, width = coding.layout.id_column == 0, coding.of_source.layout.width or len(coding.of_source.columns)
-        if raw.shape[1] < width or (raw.shape[1] == width and not has_one):
+        had_one, width = coding.layout.id_column == 0, coding.of_source.layout.width or len(coding.of_source.columns)
+        n_more = raw.shape[1] - width  # columns than those of the coding, which are without row names
+        if n_more < 0 or (n_more == 0 and not had_one):
             return None
-        if raw.shape[1] > width and has_one:
+        if n_more > 0 and had_one:
             return 0
     place = find_row_names(raw, numbers_are_data=options.binarize is not None)
     is_variable = place is not None and raw.names is not None and raw.names[place] in _named_columns(options)
