@@ -93,43 +93,6 @@ class Page {
 const namePair = ({ s, t }) => `${NODES.names[s]} – ${NODES.names[t]}`;
 const writePair = (pair) => `${pair.sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}`;
 
-/* The lines of a node's tooltip. */
-function describeNode(node, network) {
-  const accuracy = nodeColumn("accuracy")?.[node];
-  const lines = [NODES.names[node], nodeColumn("wording")?.[node], groupOf(node)?.name];
-  lines.push(`${formatCount(network.degree[node], "edge")}, strength ${formatNumber(network.strength[node], 2)}`);
-  if (accuracy === null) lines.push(`${writeExplained(node)} given the others`);
-  else if (accuracy !== undefined) lines.push(`predicted in ${(100 * accuracy).toFixed(1)} % of rows`);
-  return lines.filter(Boolean);
-}
-
-/* The panel of a highlighted node; its neighbors lead to `page`. */
-function showDetail(node, network, edges, page) {
-  const strength = `strength ${formatNumber(network.strength[node], 2)}`;
-  const facts = [nodeColumn("wording")?.[node], groupOf(node)?.name, formatCount(network.degree[node], "edge"), strength];
-  byId("detail-name").textContent = NODES.names[node];
-  byId("detail-facts").textContent = facts.filter(Boolean).join(" · ");
-  showShares(node);
-  byId("detail-label").textContent = edges.length ? "Neighbors, strongest first" : "No neighbors here";
-  const strongest = [...edges].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  byId("detail-list").replaceChildren(...strongest.map((pair) => makeNeighbor(pair, pair.s === node ? pair.t : pair.s, page)));
-}
-
-function makeNeighbor(pair, other, page) {
-  const name = NODES.names[other];
-  const lead = (focus, close) => () => {
-    focus();
-    byId(close).focus();
-  };
-  const value = make("span", { class: SIGN_CLASSES[pair.sign + 1], text: formatValue(pair, 2) });
-  const button = make("button", { type: "button", onclick: lead(() => page.focusNode(other), "detail-close") }, [make("span", { text: name }), value]);
-  const table = make("button", {
-    type: "button", class: "table", "aria-label": `Table of the edge to ${name}`, title: "Table of this edge", text: "⊞",
-    onclick: lead(() => page.focusEdge(pair), "edge-close"),
-  });
-  return make("li", {}, [button, table]);
-}
-
 /* Say how many edges there are and how many are shown, wherever that is said. */
 function showCounts(k, network, n_shown, least) {
   const alpha = formatAlpha(PATH.alphas[k]);

@@ -1,7 +1,6 @@
-/* One edge as tables or as a chart: its couplings and the rows behind it, by category; and the values of a node. */
+/* One edge as tables or as a chart: its couplings and the rows behind it, by category. */
 
 const STRONGEST_TINT = 50; /* per cent of color in the strongest cell: more would hide its number */
-const CATEGORIES_AT_ONCE = 12;
 
 const quote = (text) => `“${text}”`;
 const kindOf = (node) => CATEGORIES?.kinds[node] ?? "binary";
@@ -190,40 +189,4 @@ function drawScatterAxes(svg, { x, y, along, up, px, py, width, height }) {
   for (const [tick, text] of ticks) write({ x: px(tick), y: bottom + 17 }, text, "middle");
   write({ x: width - MARGIN.right, y: height - 8 }, `${NODES.names[x]} →`, "end");
   write({ x: 4, y: height - 8 }, `↑ ${NODES.names[y]}`, null);
-}
-
-/* How the numbers of a continuous node are distributed. */
-function makeDensity(node, shares) {
-  const [width, height, base] = [230, 74, 58];
-  const values = numbersOf(node);
-  const [last, middle] = [values.length - 1, Math.floor(values.length / 2)];
-  const label = `Distribution of ${NODES.names[node]}, from ${values[0]} to ${values[last]}`;
-  const svg = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "density", "aria-label": label });
-  const step = width / shares.length;
-  const most = Math.max(...shares, 1e-9);
-  shares.forEach((share, k) => {
-    const tall = (share / most) * (base - 4);
-    const bar = { x: k * step, y: base - tall, width: Math.max(0.5, step - 0.7), height: tall };
-    svg.append(makeSvg("rect", Object.fromEntries(Object.entries(bar).map(([name, value]) => [name, value.toFixed(2)]))));
-  });
-  for (const [k, x, anchor] of [[0, 0, "start"], [middle, ((middle + 0.5) * step).toFixed(1), "middle"], [last, width, "end"]]) {
-    const text = String(Number(values[k].toPrecision(4))).replace("-", MINUS);
-    svg.append(makeSvg("text", { x, y: height - 3, "text-anchor": anchor }, text));
-  }
-  return svg;
-}
-
-/* Shares of the categories of a node, as bars; of a continuous one as a density. */
-function showShares(node) {
-  const shares = CATEGORIES?.shares?.[node] ?? [];
-  const list = byId("detail-shares");
-  if (isNumber(node) && shares.length) {
-    list.replaceChildren(make("li", { class: "rest" }, [makeDensity(node, shares)]));
-    return;
-  }
-  const labels = labelsOf(node);
-  const bars = shares.map((share, k) => makeBar({ name: labels[k], parts: [["guess", 0, share]], figure: `${(100 * share).toFixed(0)} %` }));
-  list.replaceChildren(...bars.slice(0, CATEGORIES_AT_ONCE));
-  const rest = shares.length - CATEGORIES_AT_ONCE;
-  if (rest > 0) list.append(make("li", { class: "rest", text: `and ${rest} more` }));
 }
