@@ -164,7 +164,7 @@ def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatA
     return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
 
 
-def labels_of(matrix: Unchecked, names: Sequence[str] | None) -> Sequence[str] | None:
+def labels_of(matrix: Unchecked, names: Sequence[str] | None = None) -> Sequence[str] | None:
     """Return the names that are given, or else those of a frame, whose rows and columns must have the same."""
     if names is not None:
         return names

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from isinglass.couplings import labels_of, read_matrix
 from isinglass.data import AnyTable, TableLike
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
@@ -45,10 +46,8 @@ def as_network(source: NetworkLike) -> Network:
             "network must be a Network, a Solution, a fitted estimator or a square matrix; got "
             f"{type(source).__name__}. Fit the estimator first, or take one point of a path."
         )
-    try:
-        return Network.from_theta(source)  # type: ignore[arg-type]  # no other kind is left
-    except DataError as error:
-        raise DataError(str(error).replace("theta must", "network must", 1)) from None
+    index, values, fields = read_matrix(source, "network")
+    return Network(fields, index, values, labels_of(source))
 
 
 def solution_of(source: object) -> Solution | None:
