@@ -128,5 +128,6 @@ def _read(folder: str, name: str) -> str:
 
 
 def _parse_rollcall(row: dict[str, str]) -> RollCall:
-    counts = {name: int(row[name]) for name in ("number", "yea", "nay")}
-    return RollCall(**{**row, **counts, "date": datetime.date.fromisoformat(row["date"])})  # type: ignore[arg-type]
+    date = datetime.date.fromisoformat(row["date"])
+    number, yea, nay = (int(row[name]) for name in ("number", "yea", "nay"))
+    return RollCall(number, date, row["bill"], row["question"], row["result"], yea, nay)
