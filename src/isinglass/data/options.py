@@ -50,16 +50,9 @@ class ValueOptions(TwoValueOptions):
     guess: bool = False
 
     def __post_init__(self) -> None:
-        normalized: dict[str, object] = {}
-        for name in ("covariates", "reverse", "labels", "columns", "drop", "na_values"):
-            value = getattr(self, name, None)
-            if value is not None and not isinstance(value, Mapping):
-                normalized[name] = _as_tuple(value)
-        if isinstance(self.na_values, Mapping):
-            normalized["na_values"] = {key: _as_tuple(values) for key, values in self.na_values.items()}
+        _make_tuples(self, "covariates", "reverse", "na_values")
         if by_column(self.encode):
-            normalized["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
-        self.__dict__.update(normalized)
+            self.__dict__["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
 
     @property
     def about_columns(self) -> bool:
@@ -108,6 +101,7 @@ class FileOptions:
     max_bytes: int | None = None
 
     def __post_init__(self) -> None:
+        _make_tuples(self, "columns", "drop")
         if self.header != "auto" and not isinstance(self.header, bool):
             raise ArgumentError("header", 'must be True, False or "auto"', self.header)
         if self.decimal not in (None, ".", ","):
@@ -126,6 +120,7 @@ class ReadOptions(ValueOptions, FileOptions):
     def __post_init__(self) -> None:
         ValueOptions.__post_init__(self)
         FileOptions.__post_init__(self)
+        _make_tuples(self, "labels")
 
     @classmethod
     def of(cls, options: TwoValueOptions | FileOptions) -> ReadOptions:
@@ -138,6 +133,16 @@ class ReadOptions(ValueOptions, FileOptions):
         """The options given here that are about a file and its columns."""
         values = [(field, getattr(self, field.name)) for field in fields(FileOptions)]
         return {field.name: value for field, value in values if value not in (field.default, (), [])}
+
+
+def _make_tuples(options: object, *names: str) -> None:
+    """Make tuples of fields that are one column or value, several of them, or a mapping to these."""
+    for name in names:
+        value = getattr(options, name)
+        if isinstance(value, Mapping):
+            vars(options)[name] = {key: _as_tuple(values) for key, values in value.items()}
+        elif value is not None:
+            vars(options)[name] = _as_tuple(value)
 
 
 def _as_tuple(value: object) -> tuple[Any, ...]:  # Any: columns, or values

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from isinglass._core import Words
 
-_CANDIDATES = ("\t", ",", ";", "|", " ")
+_DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
 _HEADER_BYTES = 1 << 20  # that the wording of many questions may take
 _PIECE, LONGEST_LINE = 2**20, 2**26
@@ -96,8 +96,8 @@ def blank_comments(data: bytes) -> tuple[bytes, int]:
 def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes, int, dict[str, str]]:
     """Return text in which lines around a header are blank, their number, and the wording of columns by name.
 
-    Such lines are titles above it, and the two that Qualtrics writes below it: the
-    wording of the questions, and identifiers.
+    Such lines are titles above it, and the two that Qualtrics writes below it: the wording of the questions, and
+    identifiers.
     """
     if not header:
         return data, 0, {}
@@ -105,16 +105,32 @@ def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes
     with suppress(csv.Error):  # the sample may end within quotes
         records.extend(islice(_split(_separate(data[:_HEADER_BYTES], delimiter), delimiter), _FIRST_RECORDS))
     count = count_titles(record for _, record in records)
+    if count:
+        data = _blank_lines(data, 0, records[count - 1][0])
     wording: dict[str, str] = {}
-    blank = [(0, records[count - 1][0])] if count else []
     if len(records) > count + 2 and all(field.startswith('{"ImportId"') for field in records[count + 2][1]):
         names, texts = (records[k][1] for k in (count, count + 1))
         wording = {" ".join(name.split()): " ".join(text.split()) for name, text in zip(names, texts, strict=False)}
-        blank.append((records[count][0], records[count + 2][0]))
-    for start, end in blank:
-        ends = [_offset(data, n) if n else 0 for n in (start, end)]
-        data = data[: ends[0]] + b"\n" * (end - start) + data[ends[1] :]
+        data = _blank_lines(data, records[count][0], records[count + 2][0])
     return data, count + 2 * bool(wording), wording
+
+
+def _blank_lines(data: bytes, start: int, end: int) -> bytes:
+    """Return text whose lines after the first ``start`` are blank up to line ``end``."""
+    return data[: _offset(data, start)] + b"\n" * (end - start) + data[_offset(data, end) :]
+
+
+class _Split(NamedTuple):
+    """How a delimiter splits the first records; the better split is the larger one."""
+
+    share: float  # of the records that have the usual number of fields
+    width: int  # that number
+    is_first_alike: bool  # whether the first record has it, too
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all records have the same number of fields, two or more."""
+        return self.share == 1 and self.is_first_alike and self.width > 1
 
 
 def find_delimiter(data: bytes, known: str | None = None) -> str:
@@ -127,20 +143,24 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
     sample = data[:_SAMPLE_BYTES]
     if len(data) > len(sample):
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    best, best_score = ",", (0.0, 0, False)
-    if known and len(set(widths := _sample_widths(sample, known))) == 1 and widths[0] > 1:
+    if known and _try_delimiter(sample, known).is_even:
         return known
-    for delimiter in _CANDIDATES:
-        if delimiter == " " and best_score[0] == 1 and best_score[2]:
-            break  # blanks are within cells
-        counts = _sample_widths(sample, delimiter)
-        modal, times = Counter(counts).most_common(1)[0] if counts else (0, 0)
-        if len(counts) > 1 and counts[0] == counts[1] - 1:  # R leaves the corner of the header out
-            times += counts[1] == modal
-        score = (times / len(counts), modal, counts[0] == modal) if counts else best_score
-        if modal > 1 and score > best_score:
-            best, best_score = delimiter, score
-    return best
+    splits = {delimiter: _try_delimiter(sample, delimiter) for delimiter in (*_DELIMITERS, " ")}
+    best = max(_DELIMITERS, key=lambda delimiter: splits[delimiter])
+    if not splits[best].is_even and splits[" "] > splits[best]:  # otherwise blanks are within cells
+        best = " "
+    return best if splits[best].width > 1 else ","
+
+
+def _try_delimiter(sample: bytes, delimiter: str) -> _Split:
+    """Return how a delimiter splits the first records."""
+    widths = _sample_widths(sample, delimiter)
+    width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
+    if width < 2:
+        return _Split(0.0, 0, is_first_alike=False)
+    if len(widths) > 1 and widths[0] == widths[1] - 1:  # R leaves the corner of the header out
+        times += widths[1] == width
+    return _Split(times / len(widths), width, widths[0] == width)
 
 
 def _sample_widths(sample: bytes, delimiter: str) -> list[int]:
@@ -303,6 +323,8 @@ def _await_release(view: memoryview) -> None:
 
 def _offset(data: bytes, n_lines: int) -> int:
     """Return where the line after the first ``n_lines`` begins; line ends are those of the csv module and pyarrow."""
+    if n_lines == 0:
+        return 0
     ends = re.finditer(rb"\r\n|\r|\n", data)
     return next((end.end() for end in islice(ends, n_lines - 1, None)), len(data))
 
