@@ -70,6 +70,12 @@ def test_info_of_numbers(tmp_path):
     assert re.search(r"grid \S+ to \S+, 6 values beyond", shown.stdout)
     assert "Fit needs" in shown.stdout
     assert "--continuous age,score (change the kinds that were guessed wrong)" in " ".join(shown.stdout.split())
+    names = ["length of the sepal (cm)", "width of the sepal (cm)", "length of the petal (cm)", "kind"]
+    other = write_csv(
+        tmp_path / "long.csv", names, [[*row[:2], row[0] / 7, "abc"[k % 3]] for k, row in enumerate(rows)]
+    )
+    needed = "--nominal kind --continuous 'length of the sepal (cm):length of the petal (cm)'"
+    assert f"Fit needs  {needed}\n" in run("info", other).stdout  # on one line, to be copied
     text = facts(shown.stdout)
     assert text["Kinds"] == "1 binary, 2 continuous"
     assert "Never" not in text

@@ -41,7 +41,7 @@ class Estimate:
     ) -> None:
         from isinglass.select import Method
 
-        self.seed, self.n_jobs = random_state, n_jobs
+        self.alpha, self.seed, self.n_jobs = alpha, random_state, n_jobs
         self.criterion, selector = _selector(method, alpha, select)  # None: the penalty is given
         said = {name: value for name, value in {"alpha": alpha, **values}.items() if value is not None}
         general = {name: said.pop(name) for name in [*said] if name in _fields(Method)}
@@ -81,7 +81,8 @@ class Estimate:
 
     def summarize(self, again: str = "") -> str:
         """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""
-        return f"{self}; {'alpha given' if self.criterion is None else self.method.selector.words + again}"
+        chosen = self.method.selector.words + again if self.alpha is None else f"alpha {self.alpha:g}, given"
+        return f"{self}; {chosen}"
 
 
 def _selector(method: str, alpha: float | None, select: str | None) -> tuple[str | None, type[Selector]]:

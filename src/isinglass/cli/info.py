@@ -22,6 +22,7 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from isinglass.data import Table
 
+NEEDS = "Fit needs"  # the fact that is options of `fit`
 WIDTH = 80  # of a terminal
 INDENT = "    "  # of notes below the line of a column
 MOST_LINES, MOST_LETTERS = 60, 24  # of the table of columns, and of the values of one
@@ -213,22 +214,22 @@ def _missing(data: Table, found: JsonObject) -> dict[str, str]:
 def needs_in_words(columns: Sequence[ColumnInfo], needed: str, doubts: Sequence[MeaningWarning]) -> dict[str, str]:
     """Say which options a fit needs, if any, beside those that depend on a doubt about the meaning of values."""
     if sum(column.kind is not None for column in columns) < 2:
-        return {"Fit needs": "another table: a network needs at least two columns"}
+        return {NEEDS: "another table: a network needs at least two columns"}
     is_binary = all(column.kind == "binary" for column in columns)
     other = "or drop, or zero" if is_binary else "or drop"
     guessed = not all(column.stated for column in columns)
     how = "change the kinds that were guessed wrong" if guessed else other
     how += ", and add --na if a warning is right" if any("na_values" in doubt.mentioned for doubt in doubts) else ""
-    return {"Fit needs": f"{needed} ({how})"} if needed else {}
+    return {NEEDS: needed, "": f"({how})"} if needed else {}
 
 
 def wrap_facts(facts: Mapping[str, str]) -> list[str]:
-    """Return facts as lines of a terminal, the names on the left."""
+    """Return facts as lines of a terminal, the names on the left; options, which are copied, are one line."""
     width = max(map(len, facts)) + 2
     wrap = textwrap.TextWrapper(WIDTH - width, break_on_hyphens=False, break_long_words=False)
     lines = []
     for name, value in facts.items():
-        first, *rest = wrap.wrap(printable(value))
+        first, *rest = [printable(value)] if name == NEEDS else wrap.wrap(printable(value))
         lines += [f"{name:<{width}}{first}", *(" " * width + line for line in rest)]
     return lines
 
