@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -176,21 +177,20 @@ def communities(
     """
     read = as_network(network).without_covariates()
     resolution = check_positive("resolution", resolution)
-    try:
-        networkx = import_module("networkx")
-    except ImportError as error:
-        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(read.n_features))
-    for (s, t), value in zip(read.edge_index.tolist(), read.edge_values.tolist(), strict=True):
-        if value > 0 or not positive_only:
-            graph.add_edge(s, t, weight=abs(value))
-    seed = int(as_generator(random_state).integers(2**31))
-    found = [{k} for k in range(read.n_features)]
-    if graph.number_of_edges():
-        search = networkx.algorithms.community.louvain_communities
-        found = search(graph, weight="weight", resolution=resolution, seed=seed)
+    networkx, seed = import_networkx(), int(as_generator(random_state).integers(2**31))
+    kept = (read.edge_values > 0) | (not positive_only)
+    matrix = symmetric_matrix(read.edge_index[kept], read.weights[kept], read.n_features)
+    graph = networkx.from_scipy_sparse_array(matrix)
+    found = networkx.algorithms.community.louvain_communities(graph, resolution=resolution, seed=seed)
     member = np.empty(read.n_features, dtype=np.intp)
     for number, nodes in enumerate(sorted(map(sorted, found), key=lambda nodes: (-len(nodes), nodes[0]))):
         member[nodes] = number
     return member
+
+
+def import_networkx() -> Any:  # Any: it has no types
+    """Return the module networkx, or say how to install it."""
+    try:
+        return import_module("networkx")
+    except ImportError as error:
+        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error

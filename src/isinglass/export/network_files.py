@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from isinglass.arguments import check_flag, check_word
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
+from isinglass.evaluate.centrality import import_networkx
 from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, Positions, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element, xml_ids, xml_text
 from isinglass.export.printing import SPELLINGS, ending_of, print_columns
@@ -131,10 +131,7 @@ def to_networkx(
     >>> graph.edges["tea", "coffee"]
     {'coupling': -1.5, 'sign': -1, 'weight': 1.5}
     """
-    try:
-        networkx = import_module("networkx")
-    except ImportError as error:
-        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
+    networkx = import_networkx()
     graph = annotate(network, node_attributes=node_attributes, edge_attributes=edge_attributes)
     result, nodes = networkx.Graph(), graph.network.names
     result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(nodes))

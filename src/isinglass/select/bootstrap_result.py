@@ -13,7 +13,7 @@ from isinglass.arguments import check_level, check_share, require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.agreement import correlate_rows
-from isinglass.evaluate.centrality import node_measure
+from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.pairs import check_pairs, pair_keys
@@ -23,7 +23,7 @@ from isinglass.variables import Variables
 
 QUANTILES = (0.025, 0.5, 0.975)
 COLUMNS = ("q2.5", "q50", "q97.5")
-STATISTICS = ("strength", "expected_influence", "closeness", "betweenness", "edges")
+STATISTICS = (*MEASURES, "edges")
 MAX_COMPARED = 3000
 """Edges or nodes that are compared with each other: the work grows with the square."""
 _CELLS_PER_BLOCK = 4_000_000  # resamples × pairs that are dense at once
@@ -109,7 +109,7 @@ class Bootstrap(Frozen):
     @cached_property
     def strengths(self) -> FloatArray:
         """Node strength Σ_t |θ_st| in every resample, shape (n_boot, n_features)."""
-        return read_only(_sums_over_pairs(abs(self.draws), self.edge_index, self.solution.network.n_features))
+        return read_only(self._measure_draws("strength"))
 
     @property
     def strength(self) -> FloatArray:
@@ -129,29 +129,22 @@ class Bootstrap(Frozen):
         """
         if of == "strength":
             return self.strengths
-        draws, variables = self.draws, self.solution.network.variables
-        if of.endswith("expected_influence"):  # norms have no sign
-            signed = variables.has_sign(self.edge_index).astype(np.float64)
-            draws = sp.csc_array(draws @ sp.csr_array(sp.diags(signed)))
-        if of == "expected_influence":
-            measured = _sums_over_pairs(draws, self.edge_index, len(self.names))
-        else:
-            measured = self._measure_draws(sp.csr_array(draws), of, self._labels(communities))
-        if of.endswith("expected_influence"):
-            measured[:, ~variables.has_scores] = np.nan
-        return measured
+        return self._measure_draws(of, self._labels(communities))
 
-    def _measure_draws(self, rows: sp.csr_array, of: str, labels: NodeValues | None) -> FloatArray:
-        """Return a measure of the network in every row of couplings."""
-        nodes, measured = Variables.binary(self.names), []
-        for k in range(self.n_boot):
-            entries = slice(rows.indptr[k], rows.indptr[k + 1])
-            order = np.argsort(rows.indices[entries])
-            pairs, values = self.edge_index[rows.indices[entries][order]], rows.data[entries][order]
-            present = values != 0.0
-            network = Network.trusted(nodes, np.zeros(len(self.names)), pairs[present], values[present])
+    def _measure_draws(self, of: str, labels: NodeValues | None = None) -> FloatArray:
+        """Return a measure of every node in every resample, whose networks have a number for every pair."""
+        draws, variables = self.draws, self.solution.network.variables
+        needs_sign = of.endswith("expected_influence")
+        if needs_sign:  # norms have none
+            draws = draws @ sp.diags_array(variables.has_sign(self.edge_index).astype(np.float64))
+        rows, nodes, measured = sp.csr_array(draws), Variables.binary(self.names), []
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        by_resample = (np.split(entries, rows.indptr[1:-1]) for entries in (rows.indices, rows.data))
+        for places, values in zip(*by_resample, strict=True):
+            network = Network.trusted(nodes, np.zeros(len(self.names)), self.edge_index[places], values)
             measured.append(node_measure(network, of, labels))
-        return np.array(measured)
+        return np.where(needs_sign & ~variables.has_scores, np.nan, measured)
 
     def _labels(self, communities: NodeValues | None) -> NodeValues | None:
         """Return one community per node, which may be an iterator that can be read once."""
@@ -340,11 +333,3 @@ class Differences(Frozen):
         n, n_different = len(self.values), int(self.different.sum()) // 2
         compared = f"{n} {'edges' if self.of == 'edges' else 'nodes'}"
         return f"Differences({compared}: {n_different} of {n * (n - 1) // 2} pairs differ at level {self.level:g})"
-
-
-def _sums_over_pairs(draws: sp.csc_array, edge_index: NDArray[np.int32], n_features: int) -> FloatArray:
-    """Return for every row and node the sum of the entries of its pairs."""
-    n_pairs = len(edge_index)
-    ends = (np.ones(2 * n_pairs), (np.tile(np.arange(n_pairs), 2), edge_index.T.ravel()))
-    incidence = sp.csr_array(ends, shape=(n_pairs, n_features))
-    return np.asarray((draws @ incidence).toarray(), dtype=np.float64)
