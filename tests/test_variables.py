@@ -49,6 +49,13 @@ def test_what_is_not_said_has_its_default():
     assert repr(MIXED) == "Variables(4: 'x0', 'x1', 'x2', …; 1 binary, 1 ordinal, 2 nominal)"
 
 
+@pytest.mark.parametrize("names", [0, -3, 2.0, []])
+def test_there_is_a_binary_variable(names):
+    with pytest.raises(ArgumentError, match="names must be a list of strings, or a number of variables"):
+        Variables.binary(names)
+    assert Variables.binary(np.int64(2)) == Variables.binary(2)
+
+
 def test_copies_are_equal():
     again = pickle.loads(pickle.dumps(MIXED))
     assert again == MIXED

@@ -91,8 +91,10 @@ class Variables:
     @classmethod
     def binary(cls, names: Sequence[str] | int) -> Variables:
         """Return p variables of 0 and 1, of these names or without."""
-        if isinstance(names, int):
-            return _unnamed_bits(names)
+        if is_whole(names) and names > 0:
+            return _unnamed_bits(int(names))
+        if not isinstance(names, Iterable) or len(names) == 0:
+            raise ArgumentError("names", "must be a list of strings, or a number of variables", names)
         checked = check_names(names, len(names))
         return _unnamed_bits(len(checked))._with(names=checked, named=True)
 

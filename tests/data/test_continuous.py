@@ -386,7 +386,7 @@ def test_numbers_that_differ_by_rounding_alone_are_refused(numbers):
         with pytest.raises(DataError, match=r"'a' must hold numbers that differ by more than rounding to be contin"):
             as_table(table, **options)
     if isinstance(numbers[0], int):
-        with pytest.raises(DataError, match="'a' must hold multiples of one step"):
+        with pytest.raises(DataError, match="'a' must hold numbers that differ by more than rounding to be ordinal"):
             as_table(table, kinds={"a": "ordinal"})
 
 

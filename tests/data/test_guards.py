@@ -554,6 +554,12 @@ def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
         as_table(frame, kinds="ordinal", missing="impute")
 
 
+def test_cells_that_are_neither_numbers_nor_text_are_left_out_by_a_guess():
+    frame = pd.DataFrame({"a": [0, 1] * 20, "b": pd.to_timedelta(np.arange(40), unit="h")})
+    (message,) = said(frame, kinds=None, guess=True)
+    assert message == "Column 'b' is left out (neither numbers nor text). To keep it, turn its cells into one of these."
+
+
 def test_numbers_without_a_bound_are_left_out_by_a_guess():
     frame = pd.DataFrame({"a": [0, 1] * 20, "b": [1.5, np.inf, -np.inf, 2.0] * 10, "c": [0, 10**400] * 20})
     frame["d"] = [*np.linspace(0.5, 9.7, 39), np.inf]

@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.find_rules import find_rules
-from isinglass.data.meaning.guards import DATES, IDENTIFIER, NO_ANSWERS, check_guesses
+from isinglass.data.meaning.guards import DATES, IDENTIFIER, NO_ANSWERS, OTHER_TYPE, check_guesses
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
@@ -121,27 +121,31 @@ def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | Non
     """Return what a column of these values is taken for, and if it is left out, why."""
     if are_dates(values):
         return None, DATES
-    numbers = all(map(is_number, values))
-    if numbers and not all(map(is_finite, values)):
-        return None, "not finite"
-    fraction = numbers and not all(float(value).is_integer() for value in values)
-    if has_too_many(len(values), n_rows):
-        if differ_in_rows(len(values), n_rows) and not fraction:
-            return None, IDENTIFIER
-        return ("continuous", "") if numbers else (None, "too many values")
     words = [value for value in values if isinstance(value, str)]
-    # 0, 1, 2, 3+, but not 0, 1, 2, *
-    has_answers = len(values) <= MANY_LEVELS and not (no_answers(values) or other_decimal(words))
-    if numbers:
-        try:
-            with np.errstate(all="ignore"):
-                steps_of(sorted(values), "")
-        except (DataError, OverflowError, ValueError):
-            return "continuous", ""
-        answers = steps_of(sorted(set(values) - set(missing_codes(values)[0])), "")
-        return "continuous" if answers[-1] >= MANY_LEVELS else "ordinal", ""
-    if not all(isinstance(value, str) or (is_number(value) and has_answers) for value in values):
+    if not all(isinstance(value, str) or is_number(value) for value in values):
+        return None, OTHER_TYPE
+    if not words and not all(map(is_finite, values)):
+        return None, "not finite"
+    if has_too_many(len(values), n_rows):
+        if differ_in_rows(len(values), n_rows) and (words or all(float(value).is_integer() for value in values)):
+            return None, IDENTIFIER
+        return (None, "too many values") if words else ("continuous", "")
+    if not words:
+        return _guess_numbers(values), ""
+    are_mixed = len(words) < len(values)  # 0, 1, 2, 3+ are categories, but not 0, 1, 2, *
+    if are_mixed and (len(values) > MANY_LEVELS or no_answers(values) or other_decimal(words)):
         return None, "text and numbers"
     if len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows:
         return None, "too many values"
     return "ordinal" if has_order and len(values) > 2 else "nominal", ""
+
+
+def _guess_numbers(values: list[Value]) -> str:
+    """Return the kind of a few numbers: ordinal if they are a few equal steps apart, without codes for no answer."""
+    try:
+        with np.errstate(all="ignore"):
+            steps_of(sorted(values), "")
+    except (DataError, OverflowError, ValueError):
+        return "continuous"
+    answers = steps_of(sorted(set(values) - set(missing_codes(values)[0])), "")
+    return "continuous" if answers[-1] >= MANY_LEVELS else "ordinal"

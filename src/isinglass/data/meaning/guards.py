@@ -53,6 +53,7 @@ MOST_ITEMS, MOST_ROWS = 300, 20_000
 SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
 IDENTIFIER, WEIGHTS, DATES, NO_ANSWERS = "names rows?", "weights?", "dates", "no answers"
+OTHER_TYPE = "neither numbers nor text"
 """Notes of columns that other modules ask for."""
 _PLURAL = {"has": "have", "holds": "hold", "is": "are", "looks": "look", "runs": "run"}
 
@@ -181,7 +182,8 @@ def guard_left_out(guesses: Mapping[Hashable, Guess]) -> None:
         by_note[guess.note].append(label)
     for note, labels in by_note.items():
         if note not in ("", IDENTIFIER, NO_ANSWERS):
-            advice = f" To keep {'it' if len(labels) == 1 else 'one'}, state its kind." if note != DATES else ""
+            remedy = "turn its cells into one of these" if note == OTHER_TYPE else "state its kind"
+            advice = f" To keep {'it' if len(labels) == 1 else 'one'}, {remedy}." if note != DATES else ""
             advice += remark_decimals(value for label in labels for value in guesses[label].values)
             _warn(labels, note, f"{_subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
 

@@ -69,17 +69,17 @@ def steps_of(values: Sequence[Value], where: str) -> list[float]:
     above = np.array([float(value) for value in values]) - float(values[0])
     if len(above) == 1:
         return [0.0]
-    are_apart = bool((np.diff(above) > 0.0).all())  # as floats
-    whole = whole_steps(above, _RELATIVE_ROUNDING * float(above[1])) if are_apart else None
-    if whole is None:
-        raise DataError(
-            f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
-            f"{show_values(values)}. Say where its categories lie ({setting('scores', python='scores={…: […]}')}), or "
-            f"that they are numbers ({CONTINUOUS})."
-        )
-    if not np.diff(whole[0]).all():
-        raise DataError(
-            f"{where} must hold numbers that differ by more than rounding to be ordinal; got {show_values(values)}. "
-            "Round them first."
-        )
-    return [float(step) for step in whole[0]]
+    if (np.diff(above) > 0.0).all():  # as floats
+        whole = whole_steps(above, _RELATIVE_ROUNDING * float(above[1]))
+        if whole is None:
+            raise DataError(
+                f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
+                f"{show_values(values)}. Say where its categories lie ({setting('scores', python='scores={…: […]}')}), "
+                f"or that they are numbers ({CONTINUOUS})."
+            )
+        if np.diff(whole[0]).all():
+            return [float(step) for step in whole[0]]
+    raise DataError(
+        f"{where} must hold numbers that differ by more than rounding to be ordinal; got {show_values(values)}. "
+        "Round them first, or subtract a number near them."
+    )
