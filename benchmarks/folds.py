@@ -25,11 +25,11 @@ from scipy.special import expit
 
 from isinglass import Method, Network, Run, Solution
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.conditionals import row_scores
 from isinglass.data import Table, as_table
 from isinglass.select import TwoStageChoice
 from isinglass.select.folds import split_rows
 from isinglass.select.held_out_gains import _without_edges
-from isinglass.select.scoring import row_scores
 from isinglass.select.stage_search import pair_weights, solve_stage
 from isinglass.select.task import Task
 
@@ -108,8 +108,9 @@ def solve(
 
 def gains(fits: Sequence[Solution | None], held: Table, alone: Solution) -> FloatArray:
     """Return the summed gains of networks over independent columns on the rows that a fold holds out."""
-    base = row_scores(held, alone).sum()
-    return np.array([np.nan if fit is None else row_scores(held, fit).sum() - base for fit in fits])
+    codes = np.asarray(held)
+    base = row_scores(alone.network, codes).sum()
+    return np.array([np.nan if fit is None else row_scores(fit.network, codes).sum() - base for fit in fits])
 
 
 def study(X: Bytes) -> tuple[TwoStageChoice, dict[str, FloatArray], dict[str, float], list[float]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.variables import Variables
@@ -78,6 +79,19 @@ def log_scores(network: Network, codes: Bytes, possible: Mask | None = None) -> 
     scores = np.take_along_axis(each, variables.flat(codes), axis=0) - log_sums(variables, each)
     scores[~variables.is_modeled] = 0.0
     return np.asarray(scores)
+
+
+def row_scores(
+    network: Network,
+    codes: Bytes,
+    possible: Mask | None = None,
+    columns: NDArray[np.intp] | slice = slice(None),
+) -> FloatArray:
+    """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given; see `log_scores`."""
+    scores = np.empty(len(codes))
+    for rows in blocks_of_rows(len(codes), len(network.fields)):
+        scores[rows] = log_scores(network, codes[rows], possible)[columns].sum(axis=0)
+    return scores
 
 
 def energies(network: Network, codes: Bytes) -> FloatArray:

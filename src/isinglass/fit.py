@@ -214,7 +214,7 @@ class Fit(FittedNetwork, Frozen):
         """Return the mean log pseudo-likelihood per row of a table that was read like that of the fit."""
         if table.holes is not None:
             return float(np.average(score_rows(table, self.network, self.occurs), weights=table.sample_weight))
-        return float(table.sum_rows(sum_scores, self.solution) / table.total_weight)
+        return float(table.sum_rows(sum_scores, self.network) / table.total_weight)
 
     @property
     def _record(self) -> Fit:

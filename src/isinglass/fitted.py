@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray
-from isinglass.conditionals import energies, log_scores, ones_given_rest
+from isinglass.conditionals import energies, ones_given_rest, row_scores
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete, open_once
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
@@ -344,7 +344,7 @@ class FittedNetwork:
 
 
 def _score_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
-    return np.asarray(log_scores(network, table).sum(axis=0))
+    return row_scores(network, table)
 
 
 def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:

@@ -430,7 +430,7 @@ class Network(Frozen):
 
     def log_pseudolikelihood(self, X: TableLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
-        return np.asarray(conditionals.log_scores(self, self._codes(X)).sum(axis=0))
+        return conditionals.row_scores(self, self._codes(X))
 
     def energy(self, X: TableLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""

@@ -164,7 +164,7 @@ def test_continuous_columns_with_thin_dependence_must_still_be_predicted():
     train = as_table(codes[:150], variables=variables)
     alone, found = two_stage(train, keep=0), two_stage(train)
     assert (alone.reason, found.reason) == ("ebic", "prediction")
-    gains = [prediction_scores(codes[150:], one.solution, np.ones(1350)).mean() for one in (alone, found)]
+    gains = [prediction_scores(codes[150:], one.solution.network, np.ones(1350)).mean() for one in (alone, found)]
     assert gains[1] > 1.2 * gains[0] > 0.0
 
 

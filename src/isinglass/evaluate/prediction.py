@@ -13,7 +13,7 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
-from isinglass.conditionals import log_scores, ones_given_rest
+from isinglass.conditionals import ones_given_rest, row_scores
 from isinglass.data import Table
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.evaluate.marginals import category_probabilities
@@ -42,7 +42,7 @@ def score_rows(table: Table, network: Network, possible: Mask | None = None) -> 
     """Return the log pseudo-likelihood of the observed cells of every row."""
     codes = np.asarray(table)
     if table.holes is None:
-        return np.asarray(log_scores(network, codes).sum(axis=0))
+        return row_scores(network, codes)
     chance = category_probabilities(codes, table.holes, network, possible)
     own = np.take_along_axis(chance, network.variables.flat(np.where(table.holes, 0, codes)), axis=0)
     return np.asarray(np.log(np.where(table.holes.T, 1.0, own)).sum(axis=0))

@@ -75,7 +75,7 @@ def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float) -> Float
     read = solutions[0].network.table(table) if table.is_whole and solutions else None
     possible = None if read is None else which_occur(read)
     loss = None if read is None or not price.has_blocks else objective_of(read)
-    fitted = (table.sum_rows(sum_scores, solution, columns, possible) for solution in solutions)
+    fitted = (table.sum_rows(sum_scores, solution.network, columns, possible) for solution in solutions)
     slopes = (None if loss is None else loss.edge_slopes(solution.network) for solution in solutions)
     each = zip(solutions, slopes, fitted, strict=True)
     return np.array([price.of(solution, slope) - 2.0 * float(score) for solution, slope, score in each])

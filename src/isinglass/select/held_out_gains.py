@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.conditionals import row_scores
 from isinglass.data import category_counts, which_occur
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
@@ -17,7 +18,7 @@ from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.parallel import run_tasks, task_run
-from isinglass.select.scoring import judged_by_order, prediction_scores, row_scores
+from isinglass.select.scoring import judged_by_order, prediction_scores
 from isinglass.select.stage_search import FULL, solve_stage
 from isinglass.select.task import Task
 
@@ -114,22 +115,23 @@ def _fit_fold(
     independent = earlier.independent if earlier else _without_edges(training)
     known = {(0.0, first.alpha): lasso, (FULL, reference.alpha): reweighted}
     fits = [known.get((exponent, whole.alpha)) or fit(exponent, whole, lasso) for exponent, whole in networks]
-    sums = held.table.sum_rows(_sum_gains, [independent, reweighted, *fits], which_occur(task.table))
+    scored = [solution.network for solution in (independent, reweighted, *fits)]
+    sums = held.table.sum_rows(_sum_gains, scored, which_occur(task.table))
     return FoldFit(independent, lasso, reweighted, sums)
 
 
 def _sum_gains(
-    table: Bytes, weight: FloatArray | None, networks: Sequence[Solution], possible: Mask | None
+    table: Bytes, weight: FloatArray | None, networks: Sequence[Network], possible: Mask | None
 ) -> FloatArray:
     """Return the sums of a `FoldFit` over some rows; the first two networks are independent columns and the reference.
 
     A gain is one in log pseudo-likelihood, but continuous columns are scored by their order (`prediction_scores`).
     """
     unit = np.ones(len(table)) if weight is None else weight
-    if judged_by_order(networks[0].network.variables).any():
+    if judged_by_order(networks[0].variables).any():
         scores = np.array([prediction_scores(table, network, unit, possible) for network in networks])
     else:
-        scores = np.array([row_scores(table, network, possible=possible) for network in networks])
+        scores = np.array([row_scores(network, table, possible) for network in networks])
     lead, *gains = scores[1:] - scores[0]
     squares = [lead**2, *((gain - lead) ** 2 for gain in gains)]
     return np.array([[unit @ each for each in (lead, *gains)], [unit @ each for each in squares]])

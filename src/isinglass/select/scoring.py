@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_not_negative
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.conditionals import blocks_of_rows, log_scores, neighbor_sums
+from isinglass.conditionals import neighbor_sums, row_scores
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_occur, which_vary
 from isinglass.data.counts import dimensions_of
 from isinglass.errors import GridEndWarning, setting, warn
+from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.variables import Variables
 
@@ -26,31 +27,16 @@ AIC = 2.0
 pseudo-likelihood is twice a chi-square with as many degrees of freedom as the pair has parameters."""
 
 
-def row_scores(
-    table: Table | Bytes,
-    solution: Solution,
-    columns: NDArray[np.intp] | slice = slice(None),
-    possible: Mask | None = None,
-) -> FloatArray:
-    """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given.
-
-    ``possible`` tells which categories have a probability: those of `which_occur` where networks are compared, so that
-    the choice does not depend on categories that are declared and never occur.
-    """
-    network, codes = solution.network, np.asarray(table)
-    scores = np.empty(len(codes))
-    for rows in blocks_of_rows(len(codes), len(network.fields)):
-        scores[rows] = log_scores(network, codes[rows], possible)[columns].sum(axis=0)
-    return scores
-
-
 def held_out_sums(table: Table, held: Table, solutions: Iterable[Solution]) -> FloatArray:
-    """Return the sum of the scores of rows that were held out of a table, by each network."""
+    """Return the sum of the scores of rows that were held out of a table, by each network.
+
+    Categories that are declared and never occur in the table have no probability: the choice does not depend on them.
+    """
     unit, possible = held.unit_weight, which_occur(table)
-    return np.array([unit @ row_scores(held, solution, possible=possible) for solution in solutions])
+    return np.array([unit @ row_scores(solution.network, np.asarray(held), possible) for solution in solutions])
 
 
-def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possible: Mask | None = None) -> FloatArray:
+def prediction_scores(table: Bytes, network: Network, unit: FloatArray, possible: Mask | None = None) -> FloatArray:
     """Return `row_scores` in which continuous columns are judged by their order; ``unit``: the weights of the rows.
 
     r is the rank correlation of the numbers of a column s with their predictors Σ_t θ_st x_t, and the mean of its
@@ -58,11 +44,11 @@ def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possib
     The field, which is free at every step and poorly known where rows are few, has no influence, and neither has the
     scale of the couplings: what counts is which columns are neighbors.
     """
-    variables = solution.network.variables
+    variables = network.variables
     by_order = judged_by_order(variables)
     others = np.flatnonzero(variables.is_modeled & ~by_order)
-    scores = row_scores(table, solution, others, possible) if len(others) else np.zeros(len(table))
-    sums = neighbor_sums(solution.network, table)
+    scores = row_scores(network, table, possible, others) if len(others) else np.zeros(len(table))
+    sums = neighbor_sums(network, table)
     for s in np.flatnonzero(by_order).tolist():
         scores += _order_scores(
             _standard_ranks(table[:, s], unit), _standard_ranks(sums[variables.first[s]], unit), unit
@@ -97,12 +83,12 @@ def _order_scores(ranks: FloatArray, predicted: FloatArray, unit: FloatArray) ->
 def sum_scores(
     table: Bytes,
     weight: FloatArray | None,
-    solution: Solution,
+    network: Network,
     columns: NDArray[np.intp] | slice = slice(None),
     possible: Mask | None = None,
 ) -> float:
     """Return the sum of `row_scores` under the weights."""
-    rows = row_scores(table, solution, columns, possible)
+    rows = row_scores(network, table, possible, columns)
     if weight is None:
         return float(rows.sum())
     counted = weight > 0.0  # a row without a weight may have a category that is impossible: 0 · −inf
