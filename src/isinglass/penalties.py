@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.couplings import labels_of
 from isinglass.data.weights import as_floats
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import Variables
@@ -30,6 +31,13 @@ def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
     return np.asarray(np.log(ones + 0.5) - np.log(zeros + 0.5))
 
 
+def refuse_labels(penalty_weights: Penalty) -> None:
+    """Refuse a matrix with names, which may be in another order than the columns of a table."""
+    if labels_of(penalty_weights) is not None:
+        remedy = "Pass its numbers in the order of the columns: weights.loc[names, names].to_numpy()."
+        raise ArgumentError("penalty_weights", "must be a matrix without names", type(penalty_weights).__name__, remedy)
+
+
 def check_penalty_weights(penalty_weights: Penalty, n_features: int) -> FloatArray | str | None:
     """Return None (all 1), ``"standardized"`` or a symmetric matrix of weights in [0, inf]."""
     if penalty_weights is None:
@@ -40,6 +48,7 @@ def check_penalty_weights(penalty_weights: Penalty, n_features: int) -> FloatArr
                 "penalty_weights", 'must be None, "standardized" or a symmetric matrix', penalty_weights
             )
         return penalty_weights
+    refuse_labels(penalty_weights)
     matrix = as_floats("penalty_weights", penalty_weights)
     if matrix.shape != (n_features, n_features):
         raise DataError(f"{setting('penalty_weights')} must have shape {(n_features, n_features)}; got {matrix.shape}.")

@@ -7,7 +7,7 @@ from choices import cross_validate, gain, select_ebic, two_stage
 from networks import make_table
 
 from benchmarks import coverage
-from isinglass import Method, PerNode, as_table, compare_groups, read_parts, read_table, refit, simulate
+from isinglass import Method, PerNode, as_table, compare_groups, ising_path, read_parts, read_table, refit, simulate
 from isinglass.data import check_sample_weight
 from isinglass.data.weights import scale_weights
 from isinglass.errors import DataError, DataWarning
@@ -61,6 +61,15 @@ def test_penalty_weights_pass_through():
 def test_bad_penalty_weights(weights, message):
     with pytest.raises(DataError, match=message):
         check_penalty_weights(weights, 2)
+
+
+def test_names_of_penalty_weights_are_refused_and_numbers_are_not_names():
+    """The names may be in another order than the columns."""
+    X, weights = np.array([[0, 1], [1, 1], [0, 0], [1, 0], [1, 1]]), np.ones((2, 2))
+    named = pd.DataFrame(weights, columns=["b", "a"])
+    with pytest.raises(DataError, match="penalty_weights must be a matrix without names; got 'DataFrame'"):
+        ising_path(pd.DataFrame(X, columns=["a", "b"]), [0.01], penalty_weights=named)
+    assert ising_path(X, [0.01], penalty_weights=pd.DataFrame(weights))[0].n_edges == 1
 
 
 CELLS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.uint8)

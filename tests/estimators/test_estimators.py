@@ -813,6 +813,10 @@ BAD = [
     (IsingLasso(max_iter=1.5), "max_iter must be an integer of at least 1"),
     (IsingLasso(penalty_weights="large"), "penalty_weights must be None"),
     (IsingLasso(penalty_weights=np.ones((5, 5))), "penalty_weights must have shape"),
+    (
+        IsingLasso(penalty_weights=pd.DataFrame(np.ones((6, 6)), NAMES, NAMES)),
+        "penalty_weights must be a matrix without names; got 'DataFrame'. Pass its numbers in the order of the columns",
+    ),
     (IsingLasso(n_threads=0), "n_threads must be"),
     (IsingLasso(missing="fill"), 'missing must be "error", "impute", "zero" or "drop"'),
     (IsingLasso(binarize="x"), "binarize must be None or a finite number"),

@@ -15,6 +15,7 @@ from isinglass.arguments import Options, check_count, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, TableLike, as_table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
+from isinglass.penalties import refuse_labels
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.settings import Alphas, Run, Settings
@@ -63,6 +64,7 @@ class PathSettings(Settings):
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter)
         if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
+            refuse_labels(self.penalty_weights)
             object.__setattr__(self, "penalty_weights", np.asarray(self.penalty_weights))
 
     @property
