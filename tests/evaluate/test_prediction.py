@@ -16,8 +16,10 @@ from isinglass.evaluate.prediction import (
     cell_probabilities,
     fill_drawn,
     fill_most_probable,
+    label_cells,
     score_rows,
 )
+from isinglass.variables import Variables
 
 MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.2, fields="balanced", random_state=3)
 ROWS = simulate.exact_sample(MODEL, 40, random_state=0)
@@ -211,3 +213,9 @@ def test_extreme_odds_stay_probabilities():
 def test_bad_sweeps():
     with pytest.raises(DataError, match="n_sweeps must be an integer of at least 1; got 0"):
         fill_drawn(table(ROWS, np.ones(ROWS.shape, dtype=bool)), MODEL, n_sweeps=0, random_state=0)
+
+
+def test_the_type_of_predicted_values_depends_on_the_columns_not_on_the_rows():
+    variables = Variables.of([(0, 1), (1, 2.5)], "binary")
+    assert label_cells(np.array([[1, 0]]), variables).dtype == np.float64  # though 2.5 is in no row
+    assert label_cells(np.array([[1, 0]]), Variables.of([(0, 1), (1, 2)], "binary")).dtype == np.int64

@@ -117,5 +117,7 @@ def label_cells(codes: IntArray, variables: Variables) -> AnyArray:
         listed = np.empty(len(values), dtype=object)
         listed[:] = values
         cells[:, s] = listed[codes[:, s]]
-    plain = all(isinstance(value, int | float) for values in variables.categories for value in values)
-    return cells.astype(np.float64 if any(isinstance(v, float) for v in cells.flat) else np.int64) if plain else cells
+    every = [value for values in variables.categories for value in values]
+    if not all(isinstance(value, int | float) for value in every):
+        return cells
+    return cells.astype(np.float64 if any(isinstance(value, float) for value in every) else np.int64)

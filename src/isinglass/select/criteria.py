@@ -23,16 +23,6 @@ from isinglass.select.two_stage import TwoStage
 from isinglass.text_tables import Columns
 
 
-def _default(n_folds: int) -> dict[str, MethodLike]:
-    """Return the criteria that are compared by default."""
-    return {
-        "two-stage": TwoStage(),
-        "EBIC": EBIC(),
-        "CV best": CrossValidation(n_folds=n_folds),
-        "CV 1se": CrossValidation(n_folds=n_folds, rule="1se"),
-    }
-
-
 def compare_criteria(
     X: TableLike,
     methods: Mapping[str, MethodLike] | None = None,
@@ -78,11 +68,13 @@ def compare_criteria(
     run.refuse_time_limit()
     run.refuse_checkpoint()
     table = as_table(X, sample_weight).without_holes().counted()
-    methods = _default(n_folds) if methods is None else methods
+    folds = CrossValidation(n_folds=n_folds)
+    if methods is None:
+        methods = {"two-stage": TwoStage(), "EBIC": EBIC(), "CV best": folds, "CV 1se": folds.replace(rule="1se")}
     chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
     solutions = [choice.solution for _, choice in chosen]
     fixed = [method.at(choice) for method, choice in chosen]
-    splits, _, _ = CrossValidation(n_folds=n_folds, random_state=random_state).split(Task(table))
+    splits, _, _ = folds.replace(random_state=random_state).split(Task(table))
     work = [(table, fixed, task_run(run), *split) for split in splits]
     sums = run_tasks(_score_methods, work, description="Cross-validation", run=run)
     return Columns(

@@ -53,24 +53,15 @@ class Support:
         """Give every parameter a place; a column that takes one value has none."""
         variables, counts = network.variables, category_counts(table)
         occurs = counts > 0.0
-        base = np.array(
-            [start + part.argmax() for start, part in zip(variables.starts, variables.split(occurs), strict=True)]
-        )
-        base = base[variables.column]
+        first_seen = [int(part.argmax()) for part in variables.split(occurs)]
+        base = (variables.starts + first_seen)[variables.column]
         has_field = occurs & (np.arange(len(base)) != base) & variables.is_modeled[variables.column]
-        points = []
-        for s, seen in enumerate(variables.split(occurs)):
-            score, numbers = variables.score(s), np.flatnonzero(seen)
-            point = np.zeros((len(seen), 1 if score is not None else max(len(numbers) - 1, 1)))
-            point[numbers] = (
-                score[numbers, None] if score is not None else corners(max(len(numbers), 2))[: len(numbers)]
-            )
-            points.append(point)
+        points = tuple(_points(variables.score(s), part) for s, part in enumerate(variables.split(occurs)))
         m = np.array([point.shape[1] for point in points])
         cells = m[network.pairs].prod(axis=1)
         first = int(has_field.sum()) + np.concatenate([[0], np.cumsum(cells)]).astype(np.intp)
         place = np.where(has_field, np.cumsum(has_field) - 1, -1)
-        return cls(network, occurs, base, place, tuple(points), first, coupling_units(counts, variables))
+        return cls(network, occurs, base, place, points, first, coupling_units(counts, variables))
 
     @property
     def n_parameters(self) -> int:
@@ -189,6 +180,15 @@ class Support:
         gradient = scores @ w
         scores *= np.sqrt(squares)
         return loss, gradient, scores @ scores.T  # of one array with itself, which takes half the time
+
+
+def _points(score: FloatArray | None, occurs: Mask) -> FloatArray:
+    """Return the points of the categories of a column that occur, the corners of a simplex where it has no scores."""
+    numbers = np.flatnonzero(occurs)
+    own = corners(max(len(numbers), 2))[: len(numbers)] if score is None else score[numbers, None]
+    points = np.zeros((len(occurs), own.shape[1]))
+    points[numbers] = own
+    return points
 
 
 def _node_hessian(
