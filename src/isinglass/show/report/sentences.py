@@ -99,9 +99,10 @@ def say_model(
     yield f"{model}{ising}{mixed} of {_count_columns(network)} {estimated} {how}, using isinglass {__version__}."
     if method is not None:
         if "nominal" in kinds:
+            instead = " instead" if len(kinds) > 1 else ""
             yield (
-                "A pair with a nominal variable has a table of couplings, penalized by its norm (√2 times the "
-                "Frobenius norm, 2 times for two nominal variables)."
+                f"A pair with a nominal variable has a table of couplings{instead}, penalized by its norm (√2 times "
+                "the Frobenius norm, 2 times for two nominal variables)."
             )
         if isinstance(method.penalty_weights, str):
             yield "Penalties were weighted by the standard deviations of the variables."
