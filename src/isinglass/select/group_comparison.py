@@ -77,25 +77,15 @@ def compare_groups(
 
     Notes
     -----
-    The penalty that is kept is that of all rows times √K for K groups: a group has about 1/K of the rows, and the noise
-    that the penalty has to exceed is inversely proportional to the square root of their number. The penalty of
-    stage 2 is divided by the couplings of stage 1, and their noise grows by √K too: it is multiplied by K, or by K^¾
-    with the weights 1 / sqrt(abs(coupling)). A penalty given as a number is used as it is.
-
-    The test is exact if the rows are exchangeable when the groups have the same network. Sampling weights are permuted
-    with their rows, so they must have the same distribution in all groups: if they are more uneven in one group, its
-    estimates vary more, and tests of strength reject too often.
-
-    Where a pair has more than one parameter, the difference of two groups is the norm of the difference of their
-    blocks.
-
-    Missing cells are imputed without using the labels. If the groups have the same network and cells go missing in the
-    same way in all groups, the rows are exchangeable and the test is exact. If the shares of missing cells differ by
-    more than 5 percentage points, cells are deleted in each group by the patterns in which they are missing in the
-    others, with a warning; otherwise, tests of strength would reject too often. Imputed cells follow the same network
-    in all groups, which makes differences smaller and costs some power. Rows without any answer are left out, except in
-    paired designs. In a table that is completed already (``impute(X).table``), the copies of a row change groups
+    The test is exact if rows are exchangeable when the groups have the same network. Rows with sampling weights are if
+    the weights have the same distribution in all groups, and incomplete rows if cells go missing in the same way in all
+    groups. If the shares of missing cells differ by more than 5 percentage points, cells are deleted in each group by
+    the patterns in which they are missing in the others, with a warning. Rows without any answer are left out, except
+    in paired designs. In a table that is completed already (``impute(X).table``), the copies of a row change groups
     together.
+
+    The penalty that is kept is that of all rows times √K for K groups, because a group has about 1/K of the rows; the
+    page on groups has the details, and measured levels of the tests.
 
     Examples
     --------
