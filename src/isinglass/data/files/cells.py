@@ -35,13 +35,6 @@ class Records:
         return [words for _, words in self.columns]
 
 
-def number_texts(texts: Sequence[str]) -> tuple[Codes, list[str]]:
-    """Return texts as positions among the different ones, in order of appearance, and these."""
-    number: dict[str, int] = {}
-    codes = np.fromiter((number.setdefault(text, len(number)) for text in texts), np.int32, len(texts))
-    return codes, list(number)
-
-
 def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> str:
     """Return what separates the decimals of numbers in columns of words.
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from isinglass.data.files.cells import Records, count_titles, number_texts
+from isinglass.data.column import number_distinct
+from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import BYTES_PER_OBJECT, Limits
 from isinglass.data.meaning.values import Value
 from isinglass.errors import ArgumentError, DataError
@@ -56,7 +57,7 @@ def load_excel(
     limits.check_shape(len(rows), len(rows[0]))
     cells_of = list(zip(*rows[1:], strict=True))
     decimal = find_decimal([{cell for cell in cells if isinstance(cell, str)} for cells in cells_of])
-    columns = [number_texts([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
+    columns = [number_distinct([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
     first, top = [_spell(cell, decimal) for cell in rows[0]], (page.start or (0, 0))[0] + 1 + n_titles
     columns = columns or [(np.zeros(0, np.int32), []) for _ in first]
     return Records(first, columns, lambda record: record + top), page.name

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from isinglass.data.files.cells import Records, count_titles, number_texts
+from isinglass.data.column import number_distinct
+from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import Limits
 from isinglass.data.meaning.rules import Codes
 from isinglass.errors import ArgumentError, DataError, LimitError, plural, setting
@@ -248,7 +249,7 @@ def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, 
     if any(len(row) != width for row in rows[1:]):
         raise ValueError("rows of different lengths")
     for cells in zip(*rows[1:], strict=True):
-        yield number_texts(cells)
+        yield number_distinct(cells)
 
 
 def _read_many(
