@@ -32,7 +32,7 @@ def test_labels_are_read_beside_the_table(table, tmp_path):
     dropped = read_table(tmp_path / "holes.csv", labels=["sex"], missing="drop")
     assert dropped.labels["sex"] == ("m", "f")
     assert (dropped.rows.tolist(), dropped.n_dropped, dropped.n_missing, dropped.n_unlabeled) == ([0, 3], 2, 1, 1)
-    with pytest.raises(DataError, match="labels must be a column of the table; got 'gender'"):
+    with pytest.raises(DataError, match="labels must name a column of the table; got 'gender'"):
         read_table(table, labels=["gender"])
     with pytest.raises(DataError, match="weights and labels must be different columns"):
         read_table(tmp_path / "holes.csv", labels=["a"], weights="a")
@@ -80,11 +80,11 @@ def test_a_numbered_column_of_groups_keeps_its_number(table):
 
 def test_bad_groups_are_named(table, tmp_path):
     line = error_line(run("compare", table, "--groups", "gender", "--alpha", "0.1", code=3))
-    assert ": --groups must be a column of the table; got 'gender'" in line
+    assert ": --groups must name a column of the table; got 'gender'" in line
     line = error_line(run("compare", table, "--groups", "sex", "--paired", "subject", "--alpha", "0.1", code=3))
-    assert ": --paired must be a column of the table; got 'subject'" in line
+    assert ": --paired must name a column of the table; got 'subject'" in line
     line = error_line(run("compare", table, "--groups", "#9", "--paired", "#10", "--alpha", "0.1", code=3))
-    assert ": --groups must be a column of the table, which has 8; got #9." in line
+    assert ": --groups must name a column of the table, which has 8; got #9." in line
     line = error_line(run("compare", table, *WORDS, "--paired", "who", "--weights", "who", code=3))
     assert ": --weights and --paired must be different columns; got 'who'." in line
     line = error_line(run("compare", table, *WORDS, "--paired", "sex", code=2))

@@ -206,9 +206,9 @@ def test_words_get_an_order(tmp_path):
 
 def test_clear_errors(table):
     for words, message, code in (
-        (["--ordinal", "z1:a3"], "--ordinal must be a column of the table; got 'z1'", 3),
+        (["--ordinal", "z1:a3"], "--ordinal must name a column of the table; got 'z1'", 3),
         (["--ordinal", "a3:a1"], "--ordinal must name a range from left to right", 3),
-        (["--nominal", "z*"], "--nominal must be a column of the table; got 'z*'", 3),
+        (["--nominal", "z*"], "--nominal must name a column of the table; got 'z*'", 3),
         (["--nominal", "#99"], "got #99", 3),
         (["--drop", "#99"], "got #99", 3),
         (["--weights", "#99"], "got #99", 3),

@@ -219,6 +219,12 @@ def test_fault_01_files_of_a_killed_run_are_still_ours(tmp_path, context):
     assert (tmp_path / "out" / "b").read_text() == "6"
 
 
+def test_an_empty_name_is_refused(tmp_path):
+    """It would be the current folder."""
+    line = error_line(run("fit", write_table(tmp_path / "table.csv"), "-o", "", code=2))
+    assert line == "Error: Invalid value for '-o' / '--output': the name is empty."
+
+
 @pytest.mark.parametrize("words", [[], ["--force"]])
 def test_fault_11_a_folder_in_place_of_a_file_is_refused_first(tmp_path, words):
     table = write_table(tmp_path / "table.csv")

@@ -220,7 +220,7 @@ def test_bad_arguments():
     for options, message in (
         ({"kinds": ["ordinal"]}, "one entry per column"),
         ({"kinds": 3}, "one word, one entry per column, or a mapping"),
-        ({"kinds": {"c": "ordinal"}}, "must be a column of the table; got 'c'"),
+        ({"kinds": {"c": "ordinal"}}, "must name a column of the table; got 'c'"),
         ({"kinds": {"a": "ordinal"}, "binarize": {"a": 1}}, "not name the same column"),
         ({"scores": [0, 1, 2]}, "mapping of columns"),
         ({"scores": {"a": [0, 1]}}, "one finite number for each of the 3"),

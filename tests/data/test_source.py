@@ -78,11 +78,11 @@ def test_names_go_with_their_columns():
 def test_finding_columns():
     sheet = text_sheet(BITS)
     assert [sheet.origin.find(key, "drop") for key in ("c", 2, -2, np.int64(2))] == [2, 2, 2, 2]
-    with pytest.raises(DataError, match=r"drop must be a column of the table; got 'z'\. The table has 'a', 'b'"):
+    with pytest.raises(DataError, match=r"drop must name a column of the table; got 'z'\. The table has 'a', 'b'"):
         sheet.origin.find("z", "drop")
     with pytest.raises(DataError, match=r"got 'gendr'\. Did you mean 'gender'\?"):
         replace(sheet, names=["age", "gender", "c", "d"]).origin.find("gendr", "groups")
-    with pytest.raises(DataError, match="drop must be a column of the table, which has 4; got number 4"):
+    with pytest.raises(DataError, match="drop must name a column of the table, which has 4; got number 4"):
         sheet.origin.find(4, "drop")
     with pytest.raises(DataError, match=r"got 'a'\. The table has no names"):
         sheet_of(BITS).origin.find("a", "drop")

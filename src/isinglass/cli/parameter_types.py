@@ -47,7 +47,9 @@ class OutputType(click.Path):
     def convert(  # type: ignore[override]  # click takes what comes
         self, value: Word, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | None:
-        """Return a path, or None for stdout."""
+        """Return a path, or None for stdout; an empty name, such as that of a variable, would be this folder."""
+        if not str(value):
+            self.fail("the name is empty.", param, ctx)
         return None if str(value) == "-" else Path(str(super().convert(value, param, ctx)))
 
 

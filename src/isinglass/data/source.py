@@ -47,7 +47,7 @@ class Origin:
         if is_whole(key):
             if not -self.width <= key < self.width:
                 size, got = self.width, setting("column", int(key), python=f"number {key}")
-                raise DataError(f"{setting(argument)} must be a column of the table, which has {size}; got {got}.")
+                raise DataError(f"{setting(argument)} must name a column of the table, which has {size}; got {got}.")
             return int(key) % self.width
         places = [j for j, name in enumerate(names) if name == key] or [
             j for j, name in enumerate(names) if name == tidy_name(key)
@@ -56,12 +56,12 @@ class Origin:
             return places[0]
         if places:
             raise DataError(
-                f"{setting(argument)} must be one column; got {key!r}, the name of {len(places)}. Give its number."
+                f"{setting(argument)} must name one column; got {key!r}, the name of {len(places)}. Give its number."
             )
         near = get_close_matches(str(key), names, n=1)
         known = f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
         remedy = f"Did you mean {near[0]!r}?" if near else known
-        raise ArgumentError(argument, "must be a column of the table", key, remedy)
+        raise ArgumentError(argument, "must name a column of the table", key, remedy)
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
         """Return where the columns are that a name, number, range ``A1:A5`` or pattern ``A*`` stands for, as `find`."""
