@@ -118,6 +118,7 @@ def test_rows_without_a_group_or_a_subject_are_left_out(tmp_path, missing):
     assert [group["n_rows"] for group in read_json(done.stdout, "compare")["groups"]] == [(len(X) - n_gone) // 2] * 2
     said = "left out 2 of" if missing == "impute" else "2 missing group labels. The"
     assert " ".join(done.stderr.split()).count(said) == 1
+    assert "; paired; 2 rows without a group or a subject left out" in run(*words, "--paired", "who").stderr
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")

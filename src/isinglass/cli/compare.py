@@ -113,8 +113,11 @@ def _record(found: GroupComparison) -> JsonObject:
 def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
     """Say in words what was compared."""
     sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
+    n_unlabeled = 0 if found.missing is None else found.missing.n_unlabeled
+    lacking = "a group or a subject" if found.paired else "a group"
+    left_out = f"; {plural(n_unlabeled, 'row')} without {lacking} left out" if n_unlabeled else ""
     return {
-        "Groups": f"{column}: {sizes}" + ("; paired" if found.paired else ""),
+        "Groups": f"{column}: {sizes}{'; paired' if found.paired else ''}{left_out}",
         **({"Adjusted for": ", ".join(found.covariates)} if found.covariates else {}),
         "Permutations": f"{found.n_permutations}" + ("" if found.seed is None else f", seed {found.seed}"),
     }
