@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.containers import as_frame, open_source
@@ -22,7 +22,6 @@ from isinglass.data.meaning.indicators import combine_sets, join_indicators
 from isinglass.data.meaning.missing_cells import complete_rows, refuse_missing, refuse_zeros, warn_zeroed
 from isinglass.data.meaning.refusals import advise_kinds, refuse_values
 from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Rule, Steps
-from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
@@ -41,11 +40,12 @@ def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = N
     """Convert what is in memory."""
     missing = stated.missing
     if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
-        if X.size > CELLS_TO_CHECK:
-            check_columns(X, Variables.binary(X.shape[1]), range(X.shape[1]))
         coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
         weight = check_sample_weight(sample_weight, len(X))
-        return Table(X, sample_weight=weight, weight_kind=settle_kind(weight, stated.weight_kind), read_by=coding)
+        table = Table(X, sample_weight=weight, weight_kind=settle_kind(weight, stated.weight_kind), read_by=coding)
+        if X.size > CELLS_TO_CHECK:
+            check_columns(table, range(X.shape[1]))
+        return table
     return convert_source(open_memory(X, stated, sample_weight), stated)
 
 
@@ -129,25 +129,11 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     labels = [spec.label for spec in found.specs]
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
-    check_sums(table.variables, labels, len(table), lambda places, rows: _score(table, found.specs, places, rows))
-    check_columns(table.codes, table.variables, labels, table.holes, are_combined=stated.combine_indicators)
+    check_sums(table, found.specs)
+    check_columns(table, labels, are_combined=stated.combine_indicators)
     if stated.combine_indicators:
         return replace(apply_coding(source, combine_sets(table.coding, table)), guesses=found.guesses)
     return table
-
-
-def _score(table: Table, specs: Sequence[ColumnSpec], places: NDArray[np.intp], rows: NDArray[np.intp]) -> FloatArray:
-    """Return some rows of some columns, NaN for missing cells: the numbers of those on a grid, the scores of others."""
-    variables, in_source = table.variables, rows if table.rows is None else table.rows[rows]
-    points = variables.split(variables.factor)
-    scores = np.empty((len(rows), len(places)))
-    for k, j in enumerate(places.tolist()):
-        rule, spec = table.coding.columns[j], specs[j]
-        on_grid = isinstance(rule, Steps) and not rule.is_normal
-        scores[:, k] = spec.source.column(spec.place).numbers(in_source) if on_grid else points[j][table.codes[rows, j]]
-    if table.gone is not None:
-        scores[table.gone[np.ix_(rows, places)]] = np.nan
-    return scores
 
 
 def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -> Table:

@@ -7,14 +7,14 @@ names the columns, what makes them doubtful, and the option to use. Nothing is c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.arrays import FloatArray
 from isinglass.data.meaning.advice import (
     DROP,
     LISTED,
@@ -43,8 +43,8 @@ from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets,
 from isinglass.data.meaning.rules import Codes, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_number, show_values, spell_out
+from isinglass.data.table import Table
 from isinglass.errors import MeaningWarning, called, listed, setting, warn
-from isinglass.variables import Variables
 
 FEW_ROWS = 5
 """Rows below which the couplings of a category cannot be estimated reliably."""
@@ -86,43 +86,50 @@ def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes:
             guard(columns)
 
 
-def check_columns(
-    codes: Bytes,
-    variables: Variables,
-    labels: Sequence[Hashable],
-    holes: Mask | None = None,
-    *,
-    are_combined: bool = False,
-) -> None:
+def check_columns(table: Table, labels: Sequence[Hashable], *, are_combined: bool = False) -> None:
     """Warn about sets of indicator columns, unless they are combined, and about columns that determine each other.
 
-    ``labels`` are what options call the columns; ``holes`` tells which cells are missing.
+    ``labels`` are what options call the columns.
     """
-    if len(codes) >= ROWS_TO_JUDGE:
+    if len(table) >= ROWS_TO_JUDGE:
+        codes, variables = table.codes, table.variables
         is_binary = np.array([kind == "binary" for kind in variables.kinds])
         if not are_combined:
             sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
             guard_indicators(_label(sets, labels))
-        guard_copies(_label(dependent_columns(codes, is_binary, holes), labels))
+        guard_copies(_label(dependent_columns(codes, is_binary, table.holes), labels))
 
 
-def check_sums(
-    variables: Variables,
-    labels: Sequence[Hashable],
-    n_rows: int,
-    score: Callable[[NDArray[np.intp], NDArray[np.intp]], FloatArray],
-) -> None:
+def check_sums(table: Table, specs: Sequence[ColumnSpec]) -> None:
     """Warn about columns that can be computed from others, such as the total of some items.
 
-    ``score(columns, rows)`` returns their numbers or scores, NaN for missing cells. Relations between binary columns
-    are those of indicators, which have a warning of their own.
+    Relations between binary columns are those of indicators, which have a warning of their own.
     """
+    variables, n_rows = table.variables, len(table)
     kinds = np.array(variables.kinds)
-    places = np.flatnonzero((kinds != "nominal") & variables.is_modeled)
-    if n_rows >= ROWS_TO_JUDGE and len(places) <= MOST_ITEMS and (kinds[places] != "binary").any():
+    columns = np.flatnonzero((kinds != "nominal") & variables.is_modeled)
+    if n_rows >= ROWS_TO_JUDGE and len(columns) <= MOST_ITEMS and (kinds[columns] != "binary").any():
         rows = np.unique(np.linspace(0, n_rows - 1, MOST_ROWS).astype(np.intp))
-        found = [places[group].tolist() for group in linear_relations(score(places, rows))]
-        guard_sums(_label([group for group in found if (kinds[group] != "binary").any()], labels))
+        found = [columns[group].tolist() for group in linear_relations(_numbers(table, specs, columns, rows))]
+        sums = [group for group in found if (kinds[group] != "binary").any()]
+        guard_sums(_label(sums, [spec.label for spec in specs]))
+
+
+def _numbers(
+    table: Table, specs: Sequence[ColumnSpec], columns: NDArray[np.intp], rows: NDArray[np.intp]
+) -> FloatArray:
+    """Return the numbers of columns on a grid and the scores of others, NaN for missing cells."""
+    in_source, factors = rows if table.rows is None else table.rows[rows], table.variables.split(table.variables.factor)
+    numbers = np.empty((len(rows), len(columns)))
+    for k, j in enumerate(columns.tolist()):
+        rule, spec = table.coding.columns[j], specs[j]
+        if isinstance(rule, Steps) and not rule.is_normal:
+            numbers[:, k] = spec.source.column(spec.place).numbers(in_source)
+        else:
+            numbers[:, k] = factors[j][table.codes[rows, j]]
+    if table.gone is not None:
+        numbers[table.gone[np.ix_(rows, columns)]] = np.nan
+    return numbers
 
 
 def _label(groups: Iterable[Sequence[int]], labels: Sequence[Hashable]) -> list[list[Hashable]]:
