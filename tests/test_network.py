@@ -203,6 +203,17 @@ def test_bad_theta_and_spins_are_called_by_their_name():
         Network.from_spins(OK, [0, np.nan])
 
 
+def test_fields_are_found_by_the_names_of_a_matrix():
+    matrix = pd.DataFrame([[0, 1.5], [1.5, 0]], ["a", "b"], ["a", "b"])
+    fields = pd.Series({"b": 2.0, "a": 1.0})
+    assert Network.from_couplings(matrix, fields).fields.tolist() == [1.0, 2.0]
+    assert Network.from_couplings(matrix, fields.to_numpy()).fields.tolist() == [2.0, 1.0]
+    assert Network.from_couplings(matrix.to_numpy(), fields).fields.tolist() == [2.0, 1.0]  # there are no names
+    assert Network.from_spins(matrix, fields) == Network.from_spins(matrix, fields[["a", "b"]])
+    with pytest.raises(DataError, match="fields must be labeled by the names of the nodes"):
+        Network.from_couplings(matrix, fields.rename({"a": "c"}))
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import as_numbers
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
+from isinglass.names import by_node
 from isinglass.pairs import check_pairs, pair_keys
 from isinglass.variables import Variables
 
@@ -21,8 +22,10 @@ CENTERED_RTOL = 1e-10  # the same for the sums of blocks
 Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
 
 
-def check_vector(values: Unchecked, name: str) -> FloatArray:
-    """Return a vector of finite numbers."""
+def check_vector(values: Unchecked, name: str, names: Sequence[str] | None = None) -> FloatArray:
+    """Return a vector of finite numbers; where nodes have names, those of a series are found by them."""
+    if names is not None and hasattr(values, "iloc"):
+        values = by_node(values, names, name)
     vector = as_numbers(name, values)
     if vector.ndim != 1:
         raise DataError(f"{name} must be a vector; got shape {vector.shape}.")

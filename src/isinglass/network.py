@@ -132,7 +132,8 @@ class Network(Frozen):
     ) -> Network:
         """Read a symmetric matrix with zero diagonal, dense or sparse; fields are zero unless given.
 
-        ``names`` are by default those of the columns of a frame, which those of its rows must equal.
+        ``names`` are by default those of the columns of a frame, which those of its rows must equal. A series of fields
+        is joined by these names.
 
         Differences from the transpose of up to 1e-12 of the largest entry count as rounding: the upper triangle is
         kept.
@@ -142,8 +143,9 @@ class Network(Frozen):
         >>> Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]).edges()["coupling"]
         array([2.])
         """
-        node_fields = None if fields is None else check_vector(fields, "fields")
-        return cls(*read_coupling_matrix(couplings, node_fields, "couplings"), labels_of(couplings, names))
+        names = labels_of(couplings, names)
+        node_fields = None if fields is None else check_vector(fields, "fields", names)
+        return cls(*read_coupling_matrix(couplings, node_fields, "couplings"), names)
 
     @classmethod
     def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
@@ -162,7 +164,8 @@ class Network(Frozen):
         >>> Network.from_spins([[0, 0.25], [0.25, 0]], [0, 0]).theta.tolist()
         [[-0.5, 1.0], [1.0, -0.5]]
         """
-        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), labels_of(J, names))
+        names = labels_of(J, names)
+        spins = cls(*read_coupling_matrix(J, check_vector(h, "h", names), "J"), names)
         fields = 2 * spins.fields - 2 * spins.expected_influence
         return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
 
