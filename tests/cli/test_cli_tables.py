@@ -285,7 +285,7 @@ def test_columns_that_are_not_there_are_bad_data(table):
     """The option is right for some tables and not for this one; the message names the option, and counts the rest."""
     for option in ("--drop", "--weights", "--columns", "--id-column"):
         line = data_error("fit", table, option, "gin")
-        assert f"{option} must be" in line
+        assert f"{option} must name a column" in line
         assert "The table has " in line
 
 

@@ -54,7 +54,7 @@ def test_storable_text_can_be_encoded_and_text_is_kept(value):
 
 @given(st.floats(allow_nan=False))
 def test_numbers_are_read_back(value):
-    assert float(text.cell_text(value)) == value
+    assert float(text.value_text(value)) == value
     assert float(text.csv_line([value])) == value
 
 
@@ -74,5 +74,5 @@ def test_empty_text_differs_from_missing():
 
 
 def test_infinity_is_what_java_and_python_read():
-    assert text.cell_text(math.inf) == "Infinity"
-    assert text.cell_text(False) == "false"
+    assert text.value_text(math.inf) == "Infinity"
+    assert text.value_text(False) == "false"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,16 +101,20 @@ def command(
 def command_line() -> list[str]:
     """Return the words that repeat the running command, without where the files go and how much is printed."""
     ctx = click.get_current_context()
-    words: list[str] = []
-    names: list[str] = []
+    arguments, options = [], []
     for parameter in ctx.command.params:
-        name = str(parameter.name)
         if isinstance(parameter, click.Option):
-            if name in ctx.meta["written"].keys() - NOT_REPRODUCED:
-                written = ctx.meta["written"][name]
-                for word in written if parameter.multiple else [written]:
-                    words += [name_of(parameter, word)] if parameter.is_flag else [name_of(parameter), word]
-        elif ctx.params[name] is not None:
-            file = str(ctx.params[name]).removesuffix("/model.npz")  # the folder stands for its model
-            names.append(f"./{file}" if file.startswith("-") and file != "-" else file)  # no option
-    return ["isinglass", str(ctx.command.name), *names, *words]
+            options += _as_written(parameter, ctx.meta["written"])
+        elif (file := ctx.params[str(parameter.name)]) is not None:
+            name = str(file).removesuffix("/model.npz")  # the folder stands for its model
+            arguments.append(f"./{name}" if name.startswith("-") and name != "-" else name)  # no option
+    return ["isinglass", str(ctx.command.name), *arguments, *options]
+
+
+def _as_written(option: click.Option, written: Mapping[str, Any]) -> list[str]:  # Any: words and flags, by option
+    """Return the words that gave an option its values; none if it was not given, or is not to be repeated."""
+    name = str(option.name)
+    if name not in written or name in NOT_REPRODUCED:
+        return []
+    values = written[name] if option.multiple else [written[name]]
+    return [word for value in values for word in (name_of(option, value), *([] if option.is_flag else [value]))]

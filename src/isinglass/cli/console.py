@@ -26,7 +26,7 @@ DELAY_SECONDS = 1.0  # before something is shown to move
 
 def rows_of(columns: Mapping[str, Iterable[object]]) -> Iterator[tuple[object, ...]]:
     """Return the rows of columns, which are lists or arrays."""
-    return zip(*(getattr(column, "tolist", lambda column=column: column)() for column in columns.values()), strict=True)
+    return zip(*(c.tolist() if hasattr(c, "tolist") else c for c in columns.values()), strict=True)
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:

@@ -137,19 +137,17 @@ def _as_option(mention: Setting, about: Collection[str | None]) -> str:
     page = None if ctx is None else ctx.obj  # that runs the command
     if page is not None and (control := page.name_control(mention)):
         return str(control)
-    option = _option_of(mention.name)
-    if mention.name == "column":  # the number of a column without a name
-        return f"#{mention.value + 1}"
-    if mention.name == "row":  # of the file
-        return f"row {mention.value + 1}"
-    if mention.has_value and (mention.name == "kinds" or (mention.name == "na_values" and option is not None)):
-        from isinglass.cli.reading import spell_reading  # an option for each kind, or each code
-
-        return shlex.join(spell_reading({mention.name: mention.value}))
+    if mention.name in ("column", "row"):  # without a name: counted from 1
+        return f"{'#' if mention.name == 'column' else 'row '}{mention.value + 1}"
     if mention.name == "labels" and ctx is not None:
         given = [name for name in ("groups", "paired") if ctx.params.get(name) is not None]
         meant = [name for name in given if repr(ctx.params[name]) in about] or given
         return " and ".join(f"--{name}" for name in meant)
+    option = _option_of(mention.name)
+    if mention.has_value and (mention.name == "kinds" or (mention.name == "na_values" and option is not None)):
+        from isinglass.cli.reading import spell_reading  # an option for each kind, or each code
+
+        return shlex.join(spell_reading({mention.name: mention.value}))
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
     words = spell_option(option, mention.value) if mention.has_value else [name_of(option)]

@@ -53,7 +53,7 @@ def xml_element(name: str, attributes: Mapping[str, str], *, closed: bool = True
     return f"<{name}{inside}{'/' if closed else ''}>"
 
 
-def cell_text(value: str | float | int | bool | None, infinity: str = "Infinity") -> str:
+def value_text(value: str | float | int | bool | None, infinity: str = "Infinity") -> str:
     """Return a value as text: numbers with the fewest digits that read back as the same, "true" and "false".
 
     ``Infinity`` is understood by Java (Gephi, Cytoscape), Python and C alike, unlike ``INF``.
@@ -70,7 +70,7 @@ def csv_field(value: str | float | int | bool | None, *, spreadsheet_safe: bool 
     if value is None:
         return ""
     if not isinstance(value, str):
-        return cell_text(value, "inf")
+        return value_text(value, "inf")
     text = storable(value)
     if spreadsheet_safe and _FORMULA.match(text):
         text = "'" + text

@@ -14,7 +14,7 @@ from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.centrality import import_networkx
 from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, Positions, annotate
-from isinglass.export.escaping import cell_text, csv_line, storable, xml_element, xml_ids, xml_text
+from isinglass.export.escaping import csv_line, storable, value_text, xml_element, xml_ids, xml_text
 from isinglass.export.printing import SPELLINGS, ending_of, print_columns
 from isinglass.json_text import json_text
 from isinglass.network import Network
@@ -226,7 +226,7 @@ def _json_cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
 
 def _json_cell(value: Cell) -> Cell:
     """Return the value, or a text for infinity, which strict JSON does not have."""
-    return cell_text(value) if isinstance(value, float) and math.isinf(value) else value
+    return value_text(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 def gexf_lines(graph: Annotated) -> Iterator[str]:
@@ -251,13 +251,13 @@ def gexf_lines(graph: Annotated) -> Iterator[str]:
         if graph.colors is not None:
             yield _gexf_color(str(graph.colors.values[k]))
         if graph.positions is not None:
-            x, y = (cell_text(SPREAD * value) for value in graph.positions[k].tolist())
+            x, y = (value_text(SPREAD * value) for value in graph.positions[k].tolist())
             yield xml_element("viz:position", {"x": x, "y": y, "z": "0.0"})
         yield "</node>"
     yield "</nodes>"
     yield "<edges>"
     for k, (s, t) in enumerate(graph.pairs):
-        ends = {"id": str(k), "source": f"n{s}", "target": f"n{t}", "weight": cell_text(weights[k])}
+        ends = {"id": str(k), "source": f"n{s}", "target": f"n{t}", "weight": value_text(weights[k])}
         yield xml_element("edge", ends, closed=False)
         yield from _gexf_values(edges, k)
         yield _gexf_color(colors[k])
@@ -269,7 +269,7 @@ def _gexf_values(columns: Mapping[str, Column], k: int) -> Iterator[str]:
     yield "<attvalues>"
     for number, column in enumerate(columns.values()):
         if (value := column.values[k]) is not None:
-            yield xml_element("attvalue", {"for": str(number), "value": cell_text(value)})
+            yield xml_element("attvalue", {"for": str(number), "value": value_text(value)})
     yield "</attvalues>"
 
 
@@ -302,7 +302,7 @@ def graphml_lines(graph: Annotated) -> Iterator[str]:
 def _graphml_values(of: str, columns: Mapping[str, Column], k: int) -> Iterator[str]:
     for number, column in enumerate(columns.values()):
         if (value := column.values[k]) is not None:
-            yield xml_element("data", {"key": f"{of}{number}"}, closed=False) + xml_text(cell_text(value)) + "</data>"
+            yield xml_element("data", {"key": f"{of}{number}"}, closed=False) + xml_text(value_text(value)) + "</data>"
 
 
 ROWS: Mapping[str, Callable[[Annotated], Iterator[Sequence[Cell]]]] = {
