@@ -4,8 +4,12 @@ const PAGE = 200; // columns that are listed at a time
 const MOST_VALUES = 12; // of a column whose values are listed, or may be groups
 const ONE_VALUE = "one value"; // what a constant column is called
 const MOST_LETTERS = 100; // of a value
-const TITLES = { fit: "Fit", bootstrap: "Bootstrap", compare: "Comparison of groups", figure: "Figure" }; // of jobs
-const DONE = { fit: "The network is fitted", bootstrap: "The report has intervals now", compare: "The groups are compared", figure: "The figure is drawn" };
+const JOBS = {
+  fit: { title: "Fit", done: "The network is fitted" },
+  bootstrap: { title: "Bootstrap", done: "The report has intervals now" },
+  compare: { title: "Comparison of groups", done: "The groups are compared" },
+  figure: { title: "Figure", done: "The figure is drawn" },
+};
 const ANNOUNCE_SECONDS = 10; // between two announcements of progress
 const VERBS = { fit: "Fitting", report: "Writing the report", bootstrap: "Resampling", compare: "Comparing", plot: "Drawing" };
 
@@ -103,9 +107,10 @@ function settle() {
 
 /* Start a job, after a question if it discards others: those that were made from the result that it replaces. */
 function run(job) {
-  const lost = [...Object.values(state.results), ...state.jobs.filter(isOpen)].filter((one) => one.sources.includes(job)).map(titleOf);
-  const text = `A new ${TITLES[job].toLowerCase()} discards what was made from the one before: ${[...new Set(lost)].join(", ")}. Start it?`;
-  if (lost.length && !confirm(text)) return;
+  const made = [...Object.values(state.results), ...state.jobs.filter(isOpen)].filter((one) => one.sources.includes(job));
+  const lost = [...new Set(made.map(titleOf))].join(", ");
+  const text = `A new ${JOBS[job].title.toLowerCase()} discards what was made from the one before: ${lost}. Start it?`;
+  if (lost && !confirm(text)) return;
   refuse("");
   posts = posts.then(() => refusal || post(`run/${job}`)); // not with other choices than those that are shown
 }

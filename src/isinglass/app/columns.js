@@ -23,13 +23,18 @@ function makeRow(column, place, choices) {
   const role = ["weights", "groups"].find((name) => choices[name] === place);
   const used = isUsed(place);
   const use = make("input", {
-    type: "checkbox", id: `use-${place}`, checked: used, disabled: Boolean(role) || column.kind === null, "aria-label": `Use ${column.name}`,
-    onchange: (event) => choose({ covariates: withPlace("covariates", place, false), left_out: withPlace("left_out", place, !event.target.checked) }),
+    type: "checkbox", id: `use-${place}`, "aria-label": `Use ${column.name}`,
+    checked: used, disabled: Boolean(role) || column.kind === null,
+    onchange: (event) => choose({
+      covariates: withPlace("covariates", place, false),
+      left_out: withPlace("left_out", place, !event.target.checked),
+    }),
   });
   const adjust = make("input", {
     type: "checkbox", id: `adjust-${place}`, checked: used && choices.covariates.includes(place), disabled: !used,
     onchange: (event) => choose({ covariates: withPlace("covariates", place, event.target.checked) }),
   });
+  const name = make("span", { class: "unseen", text: ` ${column.name}` });
   const notes = [...column.notes.filter(Boolean), ...(isConstant(column) ? ["the same in all rows"] : [])];
   return make("tr", { class: used ? "" : "out" }, [
     make("td", {}, [use]),
@@ -38,7 +43,7 @@ function makeRow(column, place, choices) {
     make("td", {}, makeValues(column, place, choices)),
     make("td", { text: column.missing ? `${(100 * column.missing).toFixed(1)} %` : "" }),
     make("td", { class: "doubt", text: role ? "" : notes.join(", ") }),
-    make("td", {}, [make("label", { class: "adjust" }, [adjust, " adjust for", make("span", { class: "unseen", text: ` ${column.name}` })])]),
+    make("td", {}, [make("label", { class: "adjust" }, [adjust, " adjust for", name])]),
   ]);
 }
 
@@ -93,7 +98,9 @@ function makeValues(column, place, choices) {
     const ends = column.range.map(String).map((end) => named.includes(end) ? end : makeValue(end, false, column, place));
     return [ends[0], " … ", ends[1], ` (${column.n_values} steps) `, ...gone];
   }
-  if (column.n_values > MOST_VALUES) return [`${values.slice(0, 3).map(shorten).join(", ")} … ${shorten(values.at(-1))} (${column.n_values}) `, ...gone];
+  if (column.n_values > MOST_VALUES) {
+    return [`${values.slice(0, 3).map(shorten).join(", ")} … ${shorten(values.at(-1))} (${column.n_values}) `, ...gone];
+  }
   const more = column.kind === null && values.length >= 10 ? ["… "] : []; // of a column that is left out, only some are sent
   return [...values.map((value) => makeValue(value, false, column, place)), ...more, ...gone];
 }
@@ -109,6 +116,8 @@ function makeValue(value, gone, column, place) {
     announce(gone ? `${value} is an answer` : `${value} counts as missing in ${column.name}`);
   };
   const title = gone ? "Counts as missing; click to count it as an answer" : "Click if this stands for a missing answer";
-  const label = `${value} is missing in ${column.name}`;
-  return make("button", { type: "button", class: "value", id: `value-${place}-${value}`, "aria-label": label, "aria-pressed": String(gone), title, text: shorten(value), onclick: toggle });
+  return make("button", {
+    class: "value", id: `value-${place}-${value}`, text: shorten(value), title,
+    "aria-label": `${value} is missing in ${column.name}`, "aria-pressed": String(gone), onclick: toggle,
+  });
 }

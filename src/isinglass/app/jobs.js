@@ -13,23 +13,34 @@ function progressOf(job) {
 }
 
 function titleOf(job) {
-  return job.kind === "figure" ? `Figure: ${figureName(job.key)}` : TITLES[job.kind];
+  return job.kind === "figure" ? `Figure: ${figureName(job.key)}` : JOBS[job.kind].title;
 }
 
 function makeEnded(job) {
-  const title = titleOf(job);
+  const close = () => {
+    dismissed.add(job.number);
+    show();
+  };
   const text = job.state === "failed" ? `Failed: ${job.error}` : "Stopped. Nothing was kept.";
-  const close = make("button", { type: "button", id: `close-${job.number}`, "aria-label": `Close: ${title}`, text: "Close", onclick: () => { dismissed.add(job.number); show(); } });
-  return make("section", { class: `card job ${job.state}`, role: "alert" }, [make("div", {}, [make("h3", { text: title }), make("p", { text })]), close]);
+  const texts = make("div", {}, [make("h3", { text: titleOf(job) }), make("p", { text })]);
+  return make("section", { class: `card job ${job.state}`, role: "alert" }, [texts, makeEnd("Close", job, close)]);
 }
 
 function makeProgress(job) {
   const title = titleOf(job);
-  const heading = make("h3", { text: `${title}${job.state === "waiting" ? ", waiting" : ""}` });
   const bar = make("progress", { max: job.total ?? 1, "aria-label": title });
   if (job.total || job.state === "waiting") bar.value = job.count;
-  const stop = make("button", { type: "button", id: `stop-${job.number}`, "aria-label": `Stop: ${title}`, text: "Stop", onclick: () => post(`stop/${job.number}`) });
-  return make("section", { class: "card job", "aria-label": title }, [make("div", {}, [heading, make("p", { class: "label", text: job.state === "running" ? progressOf(job) : "" })]), stop, bar]);
+  const texts = make("div", {}, [
+    make("h3", { text: `${title}${job.state === "waiting" ? ", waiting" : ""}` }),
+    make("p", { class: "label", text: job.state === "running" ? progressOf(job) : "" }),
+  ]);
+  const stop = makeEnd("Stop", job, () => post(`stop/${job.number}`));
+  return make("section", { class: "card job", "aria-label": title }, [texts, stop, bar]);
+}
+
+/* A button that ends a job, or puts away what it says. */
+function makeEnd(text, job, onclick) {
+  return make("button", { id: `${text.toLowerCase()}-${job.number}`, "aria-label": `${text}: ${titleOf(job)}`, text, onclick });
 }
 
 /* Say to those who do not see the page how far a job is: when its state changes, and now and then while it runs. */
@@ -38,5 +49,5 @@ function announceJob(job) {
   if (before?.state === job.state && !(job.state === "running" && job.seconds - before.seconds > ANNOUNCE_SECONDS)) return;
   announced[job.number] = { state: job.state, seconds: job.seconds };
   if (job.state === "running") announce(`${titleOf(job)}: ${before?.state === "running" ? progressOf(job) : "started"}`);
-  else if (job.state === "done") announce(DONE[job.kind]);
+  else if (job.state === "done") announce(JOBS[job.kind].done);
 }

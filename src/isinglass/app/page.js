@@ -2,7 +2,13 @@
 
 function showBusy() {
   const isWorking = state?.jobs.some(isOpen);
-  byId("busy").textContent = hasEnded ? "The app has ended." : sending ? "Sending the file …" : state?.is_reading ? "Reading the table …" : isWorking ? "Working …" : "";
+  const found = [
+    [hasEnded, "The app has ended."],
+    [sending, "Sending the file …"],
+    [state?.is_reading, "Reading the table …"],
+    [isWorking, "Working …"],
+  ].find(([holds]) => holds);
+  byId("busy").textContent = found?.[1] ?? "";
 }
 
 function showProblem() {
@@ -24,7 +30,8 @@ function show() {
   for (const id of ["network", "more"]) byId(id).hidden = !results.fit;
   for (const link of document.querySelectorAll("nav a")) link.hidden = byId(link.hash.slice(1)).hidden;
   if (table) {
-    redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${count(table.n_rows, "row")}, ${count(table.columns.length, "column")}`));
+    const size = `${count(table.n_rows, "row")}, ${count(table.columns.length, "column")}`;
+    redraw("table", [state.file, size], () => announce(`${state.file}: ${size}`));
     redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
     if (!typing) redraw("settings", [table, choices, state.row_names], showSettings);
     redraw("fit", [table, choices, state.is_opening, state.pending, isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
@@ -38,7 +45,9 @@ function show() {
   const next = start.disabled ? byId("main") : start;
   const shown = state.jobs.filter((job) => job.state !== "done" && !dismissed.has(job.number));
   const [unfinished, ended] = [shown.filter(isOpen), shown.filter((job) => !isOpen(job))];
-  redraw("ended", ended.map((job) => [job.number, job.state, job.error]), () => byId("ended").replaceChildren(...ended.map(makeEnded)), next); // an alert is read again when it is drawn again
-  redraw("jobs", [unfinished, Math.floor(sinceState())], () => byId("jobs").replaceChildren(...unfinished.map(makeProgress)), next);
+  const showEnded = () => byId("ended").replaceChildren(...ended.map(makeEnded));
+  redraw("ended", ended.map((job) => [job.number, job.state, job.error]), showEnded, next); // drawn twice, an alert is said twice
+  const showUnfinished = () => byId("jobs").replaceChildren(...unfinished.map(makeProgress));
+  redraw("jobs", [unfinished, Math.floor(sinceState())], showUnfinished, next);
   state.jobs.forEach(announceJob);
 }

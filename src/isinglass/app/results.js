@@ -1,7 +1,8 @@
 /* What was found, and the files it is in. */
 
 function showFacts(list, facts) {
-  list.replaceChildren(...facts.filter(([name]) => name !== "Wrote").flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
+  const shown = facts.filter(([name]) => name !== "Wrote");
+  list.replaceChildren(...shown.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
 }
 
 function linkTo(name) {
@@ -40,7 +41,9 @@ function showMore() {
   const { choices } = state;
   for (const name of ["resamples", "permutations"]) Object.assign(byId(name), { max: state.most_resamples, value: choices[name] });
   const groups = state.table.columns[choices.groups]?.name;
-  byId("group-hint").textContent = groups === undefined ? "Choose the column with the groups under Columns." : `Shuffles the groups of ${groups} and compares the networks each time.`;
+  byId("group-hint").textContent = groups === undefined
+    ? "Choose the column with the groups under Columns."
+    : `Shuffles the groups of ${groups} and compares the networks each time.`;
   byId("stale-compare").hidden = state.stale || !state.results.compare?.stale;
   showSteps();
   showFiles();
@@ -65,7 +68,8 @@ function showFiles() {
     const result = results[box.dataset.files];
     const links = result ? makeLinks(result.files) : [];
     const page = result?.kind === "compare" && result.files.find((name) => name.endsWith(".html"));
-    if (page) links.unshift(make("a", { class: "button", href: linkTo(page), target: "_blank", rel: "noopener", text: "Open the comparison in a tab" }));
+    const open = { class: "button", target: "_blank", rel: "noopener", text: "Open the comparison in a tab" };
+    if (page) links.unshift(make("a", { ...open, href: linkTo(page) }));
     box.replaceChildren(...links);
   }
   for (const list of document.querySelectorAll("[data-facts]")) {
@@ -76,11 +80,15 @@ function showFiles() {
 
 function showFigures() {
   const { results, choices } = state;
-  byId("figure").replaceChildren(...state.figures.map(([value, text, needsBootstrap]) => make("option", { value, text, disabled: needsBootstrap && !results.bootstrap })));
+  const options = state.figures.map(([value, text, needsBootstrap]) =>
+    make("option", { value, text, disabled: needsBootstrap && !results.bootstrap }),
+  );
+  byId("figure").replaceChildren(...options);
   for (const name of ["figure", "ending"]) byId(name).value = choices[name];
   const figures = Object.values(results).filter(({ kind }) => kind === "figure");
   byId("drawn").replaceChildren(...figures.map((result) => {
-    const picture = result.key.endsWith(".pdf") ? [] : [make("img", { src: `${linkTo(result.files[0])}?made=${result.made}`, alt: titleOf(result) })];
-    return make("figure", {}, [...picture, make("figcaption", {}, makeLinks(result.files))]);
+    const picture = () => make("img", { src: `${linkTo(result.files[0])}?made=${result.made}`, alt: titleOf(result) });
+    const caption = make("figcaption", {}, makeLinks(result.files));
+    return make("figure", {}, result.key.endsWith(".pdf") ? [caption] : [picture(), caption]);
   }));
 }

@@ -80,7 +80,8 @@ function showFit() {
   const omits = choices.missing === "drop" && used.some(([, column]) => column.missing);
   const rows = `${omits ? "those of " : ""}${count(table.n_rows, "row")}${omits ? " that have no missing cell" : ""}`;
   const adjusted = covariates.length ? `, adjusted for ${covariates.map(({ name }) => name).join(", ")}` : "";
-  const sentences = [`A network of ${nodes.length} columns (${countKinds(nodes)}), from ${rows}${adjusted}.`, "The penalty is chosen from the data."];
+  const size = `A network of ${nodes.length} columns (${countKinds(nodes)}), from ${rows}${adjusted}.`;
+  const sentences = [size, "The penalty is chosen from the data."];
   if (isFitted()) sentences.push("It is fitted.");
   else if (state.pending === "fit") sentences.push("The fit begins when the table has been read.");
   byId("chosen").textContent = sentences.join(" ");
@@ -104,24 +105,33 @@ function isRunning(kind) {
 
 function showCode() {
   for (const box of document.querySelectorAll(".code")) {
-    const step = state.steps[box.dataset.step];
-    if (!step) {
-      box.replaceChildren();
-      continue;
-    }
-    const what = TITLES[box.dataset.step].toLowerCase();
-    const tabs = [["command", "Command line"], ["python", "Python"]].map(([key, text]) =>
-      make("button", { type: "button", id: `${key}-${box.dataset.step}`, "aria-pressed": String(language === key), "aria-label": `${text} of the ${what}`, text, onclick: () => { language = key; show(); } }),
-    );
-    const copy = make("button", {
-      type: "button", class: "copy", id: `copy-${box.dataset.step}`, "aria-label": `Copy ${language === "command" ? "command line" : "Python code"} of the ${what}`, text: "Copy",
-      onclick: async (event) => {
-        await navigator.clipboard.writeText(step[language]);
-        event.target.textContent = "Copied";
-        announce("Copied");
-      },
-    });
-    const name = `The ${what} without clicking`;
-    box.replaceChildren(make("div", { class: "tabs", role: "group", "aria-label": name }, [...tabs, copy]), make("pre", { id: `text-${box.dataset.step}`, tabindex: "0", role: "group", "aria-label": name, text: step[language] }));
+    const job = box.dataset.step;
+    box.replaceChildren(...(state.steps[job] ? makeCode(job, state.steps[job]) : []));
   }
+}
+
+/* The command line or the Python code of a job, with buttons that choose between them and copy it. */
+function makeCode(job, step) {
+  const what = JOBS[job].title.toLowerCase();
+  const languages = { command: "Command line", python: "Python" };
+  const tabs = Object.entries(languages).map(([key, text]) => make("button", {
+    id: `${key}-${job}`, "aria-pressed": String(language === key), "aria-label": `${text} of the ${what}`, text,
+    onclick: () => {
+      language = key;
+      show();
+    },
+  }));
+  const copy = make("button", {
+    class: "copy", id: `copy-${job}`, "aria-label": `Copy ${language === "command" ? "command line" : "Python code"} of the ${what}`, text: "Copy",
+    onclick: async (event) => {
+      await navigator.clipboard.writeText(step[language]);
+      event.target.textContent = "Copied";
+      announce("Copied");
+    },
+  });
+  const group = { role: "group", "aria-label": `The ${what} without clicking` };
+  return [
+    make("div", { ...group, class: "tabs" }, [...tabs, copy]),
+    make("pre", { ...group, id: `text-${job}`, tabindex: "0", text: step[language] }),
+  ];
 }

@@ -101,7 +101,7 @@ function connectGroups(page) {
     const size = NODES.groups.filter((group) => group === number).length;
     const mark = makeShape(SHAPES[number % SHAPES.length], color);
     const parts = [mark, make("span", { text: name }), make("span", { class: "n", text: size.toLocaleString("en") })];
-    return make("button", { type: "button", "aria-pressed": "false" }, parts);
+    return make("button", { "aria-pressed": "false" }, parts);
   });
   buttons.forEach((button, number) => {
     button.addEventListener("click", () => {

@@ -7,6 +7,7 @@ function byId(id) {
 
 function make(tag, options = {}, children = []) {
   const element = document.createElement(tag);
+  if (tag === "button") element.type = "button"; /* which sends no form */
   for (const [name, value] of Object.entries(options)) {
     if (name === "text") element.textContent = value;
     else if (name === "class") element.className = value;

@@ -31,9 +31,9 @@ function makeNeighbor(pair, other, page) {
     byId(close).focus();
   };
   const value = make("span", { class: SIGN_CLASSES[pair.sign + 1], text: formatValue(pair, 2) });
-  const button = make("button", { type: "button", onclick: lead(() => page.focusNode(other), "detail-close") }, [make("span", { text: name }), value]);
+  const button = make("button", { onclick: lead(() => page.focusNode(other), "detail-close") }, [make("span", { text: name }), value]);
   const table = make("button", {
-    type: "button", class: "table", "aria-label": `Table of the edge to ${name}`, title: "Table of this edge", text: "⊞",
+    class: "table", "aria-label": `Table of the edge to ${name}`, title: "Table of this edge", text: "⊞",
     onclick: lead(() => page.focusEdge(pair), "edge-close"),
   });
   return make("li", {}, [button, table]);

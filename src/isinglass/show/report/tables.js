@@ -25,7 +25,7 @@ class DataTable {
   }
 
   makeHead(column, k) {
-    const button = make("button", { type: "button", text: column.label });
+    const button = make("button", { text: column.label });
     button.addEventListener("click", () => {
       this.descending = this.sortBy === k ? !this.descending : Boolean(column.number);
       this.sortBy = k;
@@ -77,7 +77,7 @@ class DataTable {
     const cells = this.columns.map((column) => {
       const isFirst = column === this.columns[0];
       const cell = make("td", { class: column.number ? "number" : "", text: isFirst ? "" : column.write(row) });
-      if (isFirst) cell.append(make("button", { type: "button", class: "row", "aria-label": `Show ${this.nameRow(row)}`, text: column.write(row) }));
+      if (isFirst) cell.append(make("button", { class: "row", "aria-label": `Show ${this.nameRow(row)}`, text: column.write(row) }));
       if (column.searched) cell.classList.add("name");
       if (column.minor) cell.classList.add("minor");
       if (column.tucked) cell.classList.add("tucked");
@@ -128,7 +128,7 @@ function compareTexts(a, b) {
 function showMore(place, shown, total, noun, setLimit) {
   place.replaceChildren();
   if (total <= shown) return;
-  const button = make("button", { type: "button", text: `Show all ${total.toLocaleString("en")}` });
+  const button = make("button", { text: `Show all ${total.toLocaleString("en")}` });
   button.addEventListener("click", () => setLimit(total));
   place.append(make("span", { text: `${shown.toLocaleString("en")} of ${formatCount(total, noun)}` }), button);
 }
