@@ -249,7 +249,7 @@ class NodewiseProblem:
 
     @property
     def alphas_at_zero(self) -> FloatArray:
-        """Return the alpha of one row, for nodes whose alpha_max is 0."""
+        """The alpha of one row, for nodes whose alpha_max is 0."""
         return self.units * self.reduction.alpha_of_one_row
 
     def alpha_max(self) -> FloatArray:
@@ -259,7 +259,7 @@ class NodewiseProblem:
         return found * self.units
 
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
-        """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
+        """Run the regressions, one row of alphas per column of the whole table."""
         nodes = np.searchsorted(self.reduction.columns, self.solved).astype(np.int32)
         grids = alphas[self.solved] / self.units[self.solved, None]
         if not self.reduction.variables.is_binary:
@@ -269,6 +269,12 @@ class NodewiseProblem:
             refuse_vanishing(float(lowest), self.omega)
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         paths = self.compiled.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
+        if self.reduction.variables.is_binary:
+            self._refuse_separation(paths)
+        return self._fits(paths, alphas)
+
+    def _fits(self, paths: NodePaths, alphas: FloatArray) -> NodeFits:
+        """Put the regressions of the varying columns back into the whole table."""
         known = {name: self._spread(getattr(paths, name), value) for name, value in _FOUND.items()}
         variables = self.reduction.variables
         node, alpha = np.divmod(np.repeat(np.arange(paths.counts.size), paths.counts.ravel()), alphas.shape[1])
@@ -277,7 +283,6 @@ class NodewiseProblem:
             variables=variables, alpha=alpha, node=self.solved[node], column=column, parameters=paths.values
         )
         if variables.is_binary:
-            self._refuse_separation(paths)
             fields = self._spread(paths.fields, np.nan)
             fields = np.where(np.isnan(fields).all(axis=0), self.reduction.constant_fields, fields)
         else:
