@@ -417,7 +417,7 @@ def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the so
 
 def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> tuple[str, tuple[float, ...] | None]:
     """Return the kind and the scores of a variable, given its number of categories and what was said about it."""
-    _check_kind(kind)
+    check_kind(kind)
     if n_categories == 2:
         points = _BIT_SCORES if scores is None else _floats(scores)
         return ("binary" if points == _BIT_SCORES else "ordinal"), points
@@ -436,14 +436,15 @@ def _floats(scores: Sequence[float]) -> tuple[float, ...]:
         raise ArgumentError("scores", "must be numbers", scores) from None
 
 
-def _check_kind(kind: str) -> None:
+def check_kind(kind: object) -> None:
+    """Refuse what is no kind of variable."""
     if kind not in KINDS:
         raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
 
 
 def check_variable(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
     """Refuse a variable whose kind, categories and scores do not fit together."""
-    _check_kind(kind)
+    check_kind(kind)
     if not 2 <= n_categories <= MAX_CATEGORIES:
         raise DataError(f"column {called} must have 2 to {MAX_CATEGORIES} categories; got {n_categories}.")
     if kind == "binary" and (n_categories != 2 or scores != _BIT_SCORES):

@@ -15,7 +15,7 @@ from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.redundancy import indicator_sets
 from isinglass.data.meaning.refusals import refuse_values
-from isinglass.data.meaning.rules import ABSENT, UNKNOWN, Codes, Levels
+from isinglass.data.meaning.rules import ABSENT, UNKNOWN, Codes, Levels, Rule
 from isinglass.errors import DataError, DataWarning, setting, warn
 from isinglass.names import unused_name
 
@@ -37,27 +37,24 @@ def combine_sets(coding: Coding, table: Table) -> Coding:
     if not sets:
         warn(DataWarning(f"{setting('combine_indicators', True)} found no set of indicator columns."))
         return coding
-    group_of = {group[0]: group for group in sets}
     combined = {j for group in sets for j in group}
-    members, names, rules = list[tuple[int, ...]](), list[str](), list(coding.columns)
-    taken = {name for j, name in enumerate(variables.names) if j not in combined}  # other tables are read by these
-    for j, name in enumerate(variables.names):
-        if j in combined - group_of.keys():
-            continue
-        group = group_of.get(j, [j])
-        members.append(tuple(group))
-        names.append(name)
+    singles = [[j] for j in range(variables.n_features) if j not in combined]
+    groups = sorted([*sets, *singles])  # by their first columns
+    taken = {variables.names[j] for [j] in singles}  # other tables are read by these
+    names, rules = list[str](), list[Rule]()
+    for group in groups:
+        name, rule = variables.names[group[0]], coding.columns[group[0]]
         if len(group) > 1:
-            common, words = split_names([variables.names[k] for k in group])
+            common, words = split_names([variables.names[j] for j in group])
             gone = False if table.holes is None else table.holes[:, group]
             if not (table.codes[:, group] | gone).any(axis=1).all():
                 words.append(unused_name("other", words))
-            names[-1] = unused_name(common, taken)
-            taken.add(names[-1])
-            rules[j] = Levels({word: k for k, word in enumerate(words)}, "nominal", None)
-    layout = replace(coding.layout, numbers=None, width=None, names=None)
-    columns = tuple(rules[group[0]] for group in members)
-    return Coding(tuple(names), columns, coding.missing, layout=layout, single=coding, members=tuple(members))
+            name, rule = unused_name(common, taken), Levels({word: k for k, word in enumerate(words)}, "nominal", None)
+            taken.add(name)
+        names.append(name)
+        rules.append(rule)
+    layout, members = replace(coding.layout, numbers=None, width=None, names=None), tuple(map(tuple, groups))
+    return Coding(tuple(names), tuple(rules), coding.missing, layout=layout, single=coding, members=members)
 
 
 def join_indicators(source: Source, coding: Coding) -> Source:

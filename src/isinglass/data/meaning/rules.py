@@ -1,4 +1,8 @@
-"""The rules by which the values of a column become categories: as listed, by a threshold, or on a grid."""
+"""The rules by which the values of a column become categories: as listed, by a threshold, or on a grid.
+
+``read`` says what values of any type stand for, ``convert`` what an array of numbers does: the number of a category,
+`ABSENT` for a missing cell, `UNKNOWN` for a value without meaning.
+"""
 
 from __future__ import annotations
 

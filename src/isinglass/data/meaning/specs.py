@@ -17,7 +17,7 @@ from isinglass.data.meaning.values import Value, as_float, is_bit, is_finite, is
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.variables import KINDS
+from isinglass.variables import check_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +236,7 @@ def _list_kinds(stated: Value, source: Source) -> list[Value]:
         kinds = [stated] * p if isinstance(stated, str) else list(stated)
         if len(kinds) != p:
             raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds))
-    wrong = [kind for kind in kinds if kind not in (*KINDS, None)]
-    if wrong:
-        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
+    for kind in kinds:
+        if kind is not None:
+            check_kind(kind)
     return kinds
