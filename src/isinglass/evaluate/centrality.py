@@ -85,8 +85,9 @@ def node_measure(network: Network, of: str, communities: NodeValues | None = Non
         raise ArgumentError("of", f"must be one of {', '.join((*MEASURES, *BRIDGES))}", of)
     if communities is None:
         raise ArgumentError("communities", f"must be given, one per node, for {of!r}", None)
-    member = _members(communities, network)
-    between = member[network.edge_index[:, 0]] != member[network.edge_index[:, 1]]
+    labels = by_node(communities, network.names, "communities")
+    ends = ((labels[s], labels[t]) for s, t in network.edge_index.tolist())
+    between = np.array([is_missing(one) or is_missing(other) or one != other for one, other in ends], dtype=bool)
     return network.node_sums(network.weights * between) if of == "bridge_strength" else network.signed_sums(between)
 
 
@@ -95,14 +96,6 @@ def further_measures(network: Network, communities: NodeValues | None = None) ->
     of_paths = network.n_features * network.n_edges <= MOST_PATHS
     wanted = (*(MEASURES[2:] if of_paths else ()), *(BRIDGES if communities is not None else ()))
     return {of: node_measure(network, of, communities) for of in wanted}
-
-
-def _members(communities: NodeValues, network: Network) -> NDArray[np.intp]:
-    """Return the community of every node as a number, in the order of their texts; a node without one is alone."""
-    given = enumerate(by_node(communities, network.names, "communities"))
-    keys = [("alone", k) if is_missing(label) else ("in", label) for k, label in given]
-    numbers = {key: k for k, key in enumerate(sorted(dict.fromkeys(keys), key=lambda key: str(key[1])))}
-    return np.array([numbers[key] for key in keys], dtype=np.intp)
 
 
 def _lengths(network: Network) -> sp.csr_array:

@@ -19,7 +19,7 @@ from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.select.folds import has_counts
+from isinglass.select.folds import has_counts, units_of
 from isinglass.select.method import AnyMethod, Method, MethodLike, as_method, table_for
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.row_labels import group_numbers, take_column
@@ -97,7 +97,7 @@ def bootstrap(
     X, groups = take_column(X, groups, "groups")
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)
-    draw = _Draw.of(table, table.units if groups is None else group_numbers(groups, table))
+    draw = _Draw.of(table, group_numbers(groups, table))
     shares = _plan(kind, drop_shares, count, draw)
     choice = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
@@ -139,15 +139,12 @@ class _Draw:
     @classmethod
     def of(cls, table: Table, groups: AnyArray | None) -> _Draw:
         """Return how the rows of a table are drawn."""
-        n_rows = len(table)
-        unit, scale = np.arange(n_rows), table.unit_weight
-        if groups is not None:
-            unit = np.unique(groups, return_inverse=True)[1]
-            has_weight = np.bincount(unit, scale) > 0
-            return cls(has_weight.astype(np.int64), unit, scale, groups)
-        if has_counts(table) and scale.sum() < 2**53:
-            return cls(np.rint(scale).astype(np.int64), unit, np.ones(n_rows), None)
-        return cls((scale > 0).astype(np.int64), unit, scale, unit)
+        n_rows, scale = len(table), table.unit_weight
+        if groups is None and has_counts(table) and scale.sum() < 2**53:
+            return cls(np.rint(scale).astype(np.int64), np.arange(n_rows), np.ones(n_rows), None)
+        labels = units_of(table, groups)
+        unit = np.unique(labels, return_inverse=True)[1]
+        return cls((np.bincount(unit, scale) > 0).astype(np.int64), unit, scale, labels)
 
     def kept(self, share: float) -> int:
         """Return how many units stay if a share of them is dropped."""
