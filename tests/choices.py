@@ -1,11 +1,12 @@
 """Shortcuts to what selectors choose: one call with the settings of selector, method and run side by side."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from isinglass import as_table
-from isinglass.select import EBIC, CrossValidation, Fixed, Method, PathSettings, PerNode, Run, StARS, TwoStage
+from isinglass.select import EBIC, CrossValidation, Fixed, Method, PerNode, Run, StARS, TwoStage
 from isinglass.select.task import Task
 
 
@@ -20,14 +21,24 @@ def method_of(selector, options):
     return Method(selector=selector(**chosen), **estimated)
 
 
-def choose(selector, X, *, sample_weight=None, groups=None, paths=None, **options):
-    """Return what a kind of selector chooses; ``paths`` stands in for the path settings of the method."""
+@dataclass(frozen=True, eq=False)
+class FunctionTask(Task):
+    """A task whose paths are made by a function of a table and alphas: what a test wants to see or to make up."""
+
+    function: Any = None
+
+    def path(self, alphas, **options):
+        return self.function(self.table, alphas)
+
+
+def choose(selector, X, *, sample_weight=None, groups=None, function=None, **options):
+    """Return what a kind of selector chooses; a ``function`` of a table and alphas stands in for the paths."""
     method = method_of(selector, options)
     run = Run(**options)
     table = as_table(X, sample_weight)
-    if paths is not None:
+    if function is not None:
         labels = None if groups is None else np.asarray(groups)
-        return method.selector.choose(Task(table.counted(), paths, labels, run))
+        return method.selector.choose(FunctionTask(table.counted(), groups=labels, run=run, function=function))
     return method.choose(table, groups=groups, run=run)
 
 
@@ -47,26 +58,14 @@ def fixed(X, alpha, **options):
     return choose(Fixed, X, alpha=alpha, **options)
 
 
-def stars(X, *, sample_weight=None, groups=None, paths=None, **options):
+def stars(X, *, sample_weight=None, groups=None, paths=None, function=None, **options):
     """Return the stability alone, without the path of the whole table."""
     method = method_of(StARS, options)
     table = as_table(X, sample_weight).counted()
-    return method.selector.stability(Task(table, paths or method.paths, groups, run=Run(**options)))
-
-
-class FunctionPaths(PathSettings):
-    """Path settings that call a function of a table and alphas: what a test wants to see or to make up."""
-
-    def __init__(self, function, alpha_max=None):
-        super().__init__()
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "top", alpha_max)
-
-    def path(self, X, alphas=None, *, alpha_min_ratio=None, callback=None, start=None, run=None):
-        return self.function(as_table(X), alphas)
-
-    def alpha_max(self, table):
-        return PathSettings().alpha_max(table) if self.top is None else self.top
+    task = Task(table, paths or method.paths, groups, run=Run(**options))
+    if function is not None:
+        task = FunctionTask(table, groups=groups, run=task.run, function=function)
+    return method.selector.stability(task)
 
 
 def isingfit(X, alphas=100, *, penalty_weights="standardized", **options):

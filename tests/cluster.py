@@ -9,7 +9,7 @@ from pathlib import Path
 import joblib
 import pytest
 
-from isinglass.select import PathSettings
+from isinglass.select.task import Task
 
 PROTECTED = "ISINGLASS_TEST_PROCESS"
 os.environ.setdefault(PROTECTED, str(os.getpid()))  # workers inherit it: whoever has this number runs the tests
@@ -47,17 +47,13 @@ def deadly_square(number, deadly, marker):
     return {"square": number**2, "process": os.getpid()}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DeadlyPaths(PathSettings):
-    """Path settings; the first worker that fits fewer than 30 alphas dies (in stars, most subsamples)."""
+@dataclass(frozen=True)
+class DeadlyPaths:
+    """Paths; the first worker that fits fewer than 30 alphas dies (in stars, most subsamples)."""
 
-    marker: str = ""  # file that says that a worker has died
+    marker: str  # file that says that a worker has died
 
-    def __init__(self, marker):
-        super().__init__()
-        object.__setattr__(self, "marker", marker)
-
-    def path(self, X, alphas=None, **options):
+    def __call__(self, table, alphas):
         if len(alphas) < 30:
             die_once(self.marker)
-        return super().path(X, alphas, **options)
+        return Task(table).path(alphas)

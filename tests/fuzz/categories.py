@@ -22,7 +22,7 @@ from networks import make_table, split_fields
 
 from isinglass import Run, Table, TwoStage, as_table, ising_path, nodewise_path
 from isinglass.errors import DataError, LimitError
-from isinglass.select.task import PathSettings, Task
+from isinglass.select.task import Task
 from isinglass.solve.nodewise import nodewise_alpha_max
 from isinglass.solve.path import alpha_max
 
@@ -465,13 +465,13 @@ def run_choice(case):
     """Every path inside the default choice."""
     paths = []
 
-    class Recorded(PathSettings):
-        def path(self, X, alphas=None, **options):
-            found = super().path(X, alphas, **options)
-            paths.append((X, found, X.sample_weight, self.penalty_weights))
+    class Recorded(Task):
+        def path(self, alphas, *, penalty=None, **options):
+            found = super().path(alphas, penalty=penalty, **options)
+            paths.append((self.table, found, self.table.sample_weight, penalty))
             return found
 
-    TwoStage().choose(Task(case.table, Recorded(), run=Run(n_jobs=1)))
+    TwoStage().choose(Recorded(case.table, run=Run(n_jobs=1)))
     for table, path, weight, omega in paths:
         yield from ((claim, path.tol) for claim in joint_claims(table, path, weight, omega))
 

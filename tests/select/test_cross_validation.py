@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from choices import FunctionPaths, cross_validate
+from choices import cross_validate
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from isinglass import CrossValidation, Method, Path, Solution, as_table, ising_path, simulate
@@ -23,7 +23,6 @@ def count_ones_path(table, alphas):
     return Path(tuple(Solution.from_dense(a, np.zeros((p, p)), (1 - a) * np.log(share / (1 - share))) for a in grid))
 
 
-COUNTED = FunctionPaths(count_ones_path)
 TINY = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 1], [1, 0], [0, 0]])
 
 
@@ -50,7 +49,7 @@ def scores_by_hand(n_folds, n_repeats, random_state, weights):
 @pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 1, 1, 2]])
 def test_scores_by_hand(weights):
     # Rows are held out as a whole, counts or not.
-    options = {"paths": COUNTED, "sample_weight": weights, "groups": range(7), "random_state": 5}
+    options = {"function": count_ones_path, "sample_weight": weights, "groups": range(7), "random_state": 5}
     found = cross_validate(TINY, n_folds=3, n_repeats=2, **options)
     scores, held = scores_by_hand(3, 2, 5, weights or [1] * 7)
     np.testing.assert_allclose(found.scores, scores, rtol=1e-13)
@@ -183,14 +182,14 @@ def test_splits_leave_out_rows_of_weight_zero():
     found = cross_validate(
         TINY,
         splits=[([0, 1, 2, 6], [3, 4, 6]), ([3, 4], [0, 1, 5])],
-        paths=COUNTED,
+        function=count_ones_path,
         sample_weight=weights,
     )
     assert found.fold_weights.tolist() == [[2.0, 2.0]]
     fewer = cross_validate(
         TINY[1:6],
         splits=[([0, 1], [2, 3]), ([2, 3], [0, 4])],
-        paths=COUNTED,
+        function=count_ones_path,
         sample_weight=weights[1:6],
     )
     np.testing.assert_allclose(found.scores, fewer.scores, rtol=1e-14)
@@ -230,7 +229,7 @@ def test_given_folds_are_refused_where_rows_have_copies(splits):
 
 
 def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
-    options = {"paths": COUNTED, "checkpoint": tmp_path / "cv.npz"}
+    options = {"function": count_ones_path, "checkpoint": tmp_path / "cv.npz"}
     cross_validate(TINY, splits=[([0, 1], [2]), ([2], [0, 1])], **options)
     with pytest.raises(DataError, match="differs in random_state"):
         cross_validate(TINY, splits=[([0, 1], [3]), ([2], [0, 1])], **options)
@@ -257,7 +256,7 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
 )
 def test_bad_options(options, message):
     with pytest.raises(DataError, match=message):
-        cross_validate(TINY, paths=COUNTED, **({"n_folds": 3} | options))
+        cross_validate(TINY, function=count_ones_path, **({"n_folds": 3} | options))
 
 
 def test_folds_of_groups_are_counted_in_groups():

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from choices import FunctionPaths, select_ebic
+from choices import select_ebic
 
 from isinglass import EBIC, Method, Path, Solution, as_table, ising_path, nodewise_path, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, GridEndWarning
@@ -105,7 +105,7 @@ def test_ties_go_to_the_sparse_side():
     def empty(table, alphas):
         return Path(tuple(Solution.from_dense(a, np.zeros((3, 3)), np.zeros(3)) for a in (0.3, 0.2, 0.1)))
 
-    assert select_ebic(X, paths=FunctionPaths(empty)).index == 0
+    assert select_ebic(X, function=empty).index == 0
 
 
 def test_dense_end_is_reported():

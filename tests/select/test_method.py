@@ -32,6 +32,7 @@ from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Wrapped
 from isinglass.select.criteria import compare_criteria
 from isinglass.select.method import as_method
+from isinglass.select.task import Task
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
 EVERY = ("joint", "nodewise", "exact")
@@ -39,22 +40,22 @@ EVERY = ("joint", "nodewise", "exact")
 
 @pytest.mark.parametrize("estimator", EVERY)
 def test_every_estimator_knows_where_its_grid_starts(estimator):
-    paths = PathSettings(estimator)
-    top = paths.alpha_max(as_table(X))
-    assert paths.path(X, [1.000001 * top])[0].n_edges == 0
-    assert paths.path(X, [0.999 * top])[0].n_edges > 0
+    task = Task(as_table(X), PathSettings(estimator))
+    top = task.alpha_max()
+    assert task.path([1.000001 * top])[0].n_edges == 0
+    assert task.path([0.999 * top])[0].n_edges > 0
 
 
 def test_penalty_weights_reach_alpha_max():
     heavier = PathSettings(penalty_weights=np.full((4, 4), 2.0), tol=1e-9)
-    assert heavier.alpha_max(as_table(X)) == pytest.approx(objective.alpha_max(X) / 2)
+    assert Task(as_table(X), heavier).alpha_max() == pytest.approx(objective.alpha_max(X) / 2)
 
 
 @pytest.mark.parametrize("estimator", EVERY)
 def test_settings_reach_the_path(estimator):
-    loose, strict = (PathSettings(estimator, tol=tol).path(X, [0.01])[0] for tol in (1e-2, 1e-9))
-    assert PathSettings(estimator, tol=1e-2).path(X, [0.01]).tol == 1e-2
-    assert strict.kkt_residual <= loose.kkt_residual
+    loose, strict = (Task(as_table(X), PathSettings(estimator, tol=tol)).path([0.01]) for tol in (1e-2, 1e-9))
+    assert loose.tol == 1e-2
+    assert strict[0].kkt_residual <= loose[0].kkt_residual
 
 
 METHODS = [

@@ -7,7 +7,7 @@ import choices
 import joblib
 import numpy as np
 import pytest
-from choices import FunctionPaths, stars
+from choices import stars
 from cluster import DeadlyPaths, two_workers
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +16,7 @@ from isinglass import Network, Path, Solution, Stability, as_table, ising_path, 
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
 from isinglass.select import PathSettings
 from isinglass.select import stars as module
+from isinglass.select.task import Task
 from isinglass.solve.path import alpha_max
 
 
@@ -57,7 +58,7 @@ class KnownCurve:
         return Solution(Network(np.zeros(2), [[0, 1]] * edge, np.ones(edge)), alpha, converged=True)
 
     def choose(self, **settings):
-        return stars(coins, alphas=self.grid, n_subsamples=self.n_subsamples, paths=FunctionPaths(self), **settings)
+        return stars(coins, alphas=self.grid, n_subsamples=self.n_subsamples, function=self, **settings)
 
     @property
     def instability(self):
@@ -180,7 +181,7 @@ def test_bounded_and_unbounded_agree_and_bounded_does_less(n_tables, monkeypatch
             counter.append(len(alphas))
             return ising_path(table, alphas)
 
-        found = stars(X, paths=FunctionPaths(counting), **settings)
+        found = stars(X, function=counting, **settings)
         assert (found.index, found.alpha) == (full.index, full.alpha)
         run = np.isfinite(found.instability)
         np.testing.assert_array_equal(found.alphas, full.alphas)
@@ -198,7 +199,7 @@ def test_works_with_any_estimator(paths):
     found = stars(X, paths=paths, n_subsamples=8, alphas=12, random_state=0)
     assert found.instability[0] == 0.0
     assert 0 < found.index < 11
-    edges = paths.path(X, [found.alpha])[0].edge_index.tolist()
+    edges = Task(as_table(X), paths).path([found.alpha])[0].edge_index.tolist()
     assert [edge for edge in edges if found.frequencies()[tuple(edge)] > 0.9] == [[0, 1], [1, 2], [2, 3], [3, 4]]
 
 
@@ -223,7 +224,7 @@ def test_frequencies_are_those_of_the_subsamples(unbounded):
         tables.append(np.asarray(table))
         return ising_path(table, alphas)
 
-    found = stars(X, alphas=[0.1, 0.05, 0.03], paths=FunctionPaths(keeping), n_subsamples=6, random_state=0)
+    found = stars(X, alphas=[0.1, 0.05, 0.03], function=keeping, n_subsamples=6, random_state=0)
     assert len(tables) == 6
     assert {len(table) for table in tables} == {200}  # ⌊10 √400⌋
     rows = X.tolist()
@@ -278,7 +279,7 @@ def test_processes_do_not_matter(expected):
 def test_dask_does_not_matter_and_a_killed_worker_neither(expected, tmp_path):
     marker = tmp_path / "died"
     with two_workers():
-        assert bits(stars(TABLE, random_state=7, paths=DeadlyPaths(str(marker)))) == expected
+        assert bits(stars(TABLE, random_state=7, function=DeadlyPaths(str(marker)))) == expected
     assert marker.exists()
 
 
@@ -294,29 +295,28 @@ def test_seeds():
 # --- resuming ---------------------------------------------------------------------------------------------------------
 
 
-class Interrupted(PathSettings):
-    """Path settings that count their calls and are interrupted at one of them."""
+class Interrupted:
+    """Paths that count their calls and are interrupted at one of them."""
 
     def __init__(self, at=None):
-        super().__init__()
-        self.__dict__.update(at=at, calls=0)
+        self.at, self.calls = at, 0
 
-    def path(self, X, alphas=None, **options):
-        self.__dict__["calls"] += 1
+    def __call__(self, table, alphas):
+        self.calls += 1
         if self.calls == self.at:
             raise KeyboardInterrupt
-        return super().path(X, alphas, **options)
+        return Task(table).path(alphas)
 
 
 @pytest.mark.parametrize("at", [2, 3, 12, 20])
 def test_an_interrupted_run_resumes(tmp_path, expected, at):
     file, first, second, third = tmp_path / "run.npz", Interrupted(at), Interrupted(), Interrupted()
     with pytest.raises(KeyboardInterrupt):
-        stars(TABLE, random_state=7, paths=first, checkpoint=file)
-    assert bits(stars(TABLE, random_state=7, paths=second, checkpoint=file)) == expected
+        stars(TABLE, random_state=7, function=first, checkpoint=file)
+    assert bits(stars(TABLE, random_state=7, function=second, checkpoint=file)) == expected
     n_calls = expected[-1] // 4  # of four alphas each
     assert second.calls == n_calls - (at - 1)
-    assert bits(stars(TABLE, random_state=7, paths=third, checkpoint=file)) == expected
+    assert bits(stars(TABLE, random_state=7, function=third, checkpoint=file)) == expected
     assert third.calls == 0
 
 
@@ -341,7 +341,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, change, named):
 def test_a_checkpoint_serves_another_threshold(tmp_path, unbounded):
     unbounded()
     calls = Interrupted()
-    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz", "paths": calls}
+    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz", "function": calls}
     stars(TABLE, **settings)
     other = stars(TABLE, threshold=0.1, **settings)
     assert calls.calls == 20
@@ -382,7 +382,7 @@ def test_every_fit_gets_the_weights_of_its_rows():
         seen.append(table.sample_weight / (1.0 + np.asarray(table) @ (1 << np.arange(9))))
         return ising_path(table, alphas)
 
-    stars(table, alphas=[0.5, 0.4], paths=FunctionPaths(weighing), sample_weight=weight, threshold=0.5)
+    stars(table, alphas=[0.5, 0.4], function=weighing, sample_weight=weight, threshold=0.5)
     np.testing.assert_allclose(np.concatenate(seen), seen[0][0], rtol=1e-12)
 
 
@@ -405,7 +405,7 @@ def test_rows_of_one_group_are_drawn_together(weight):
         return ising_path(table, alphas)
 
     settings = {"alphas": [0.5], "sample_weight": weight}
-    stars(table, groups=groups, paths=FunctionPaths(count_rows), **settings)
+    stars(table, groups=groups, function=count_rows, **settings)
     assert {tuple(np.unique(rows)) for rows in seen} == {(0, 3)}  # all three rows, or none
     assert {np.count_nonzero(rows) for rows in seen} == {24}
 

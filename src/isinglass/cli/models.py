@@ -87,8 +87,10 @@ class Loaded:
 
     def follow(self, data: Table, alphas: int) -> Path:
         """Return the path that the model lies on."""
+        from isinglass.select.task import Task
+
         assert self.fit is not None
-        return self.fit.method.path(data, alphas)
+        return Task(data, self.fit.method.paths).path(alphas)
 
     def resamples(self, folder: pathlib.Path, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote, if they are about the same network."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from isinglass.arguments import Options, check_count, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data import AnyTable, TableLike, as_table
+from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.penalties import refuse_labels
 from isinglass.results import Path, Solution
@@ -72,42 +72,6 @@ class PathSettings(Settings):
         """The tolerance that ``converged`` refers to."""
         return 1e-7 if self.tol is None else float(self.tol)
 
-    def path(
-        self,
-        X: TableLike,
-        alphas: Alphas | None = None,
-        *,
-        alpha_min_ratio: float | None = None,
-        callback: Callable[[Solution], object] | None = None,
-        start: Solution | Sequence[Solution] | None = None,
-        run: Run = Run(),
-    ) -> Path:
-        """Return the solutions of a table along decreasing alpha; ``callback`` is called with each of them.
-
-        ``start``: networks that the joint estimator starts from, see `ising_path`.
-        """
-        options: dict[str, Any] = {**self._options(), "tol": self.tol, "max_iter": self.max_iter}
-        options |= {"alpha_min_ratio": alpha_min_ratio, "callback": callback}
-        if self.estimator in ("joint", "nodewise"):
-            options["n_threads"] = run.n_threads
-        if self.estimator == "joint":
-            options |= {"device": run.device, "start": start}
-        elif run.device not in (None, "cpu"):
-            raise ArgumentError("device", f"must be None for the estimator {self.estimator!r}", run.device)
-        present = {name: value for name, value in options.items() if value is not None}
-        return ESTIMATORS[self.estimator][0](as_table(X), *(() if alphas is None else (alphas,)), **present)
-
-    def alpha_max(self, table: AnyTable) -> float:
-        """Return the smallest alpha of a table without penalized edges."""
-        find = ESTIMATORS[self.estimator][1]
-        return float(find(table, **{name: value for name, value in self._options().items() if name != "rule"}))
-
-    def _options(self) -> Options:
-        """Return what the path function and its alpha_max are told about penalties."""
-        if self.estimator == "nodewise":
-            return {"rule": self.rule, "standardize": self.standardized}
-        return {"penalty_weights": self.penalty_weights}
-
     @property
     def n_ends(self) -> int:
         """How often the objective counts a pair: once, or from both of its ends."""
@@ -153,18 +117,35 @@ class Task:
         callback: Callable[[Solution], object] | None = None,
         start: Solution | Sequence[Solution] | None = None,
     ) -> Path:
-        """Return the solutions at some alphas, with these penalty weights if they are given."""
-        options: dict[str, Any] = {"alpha_min_ratio": alpha_min_ratio, "callback": callback, "start": start}
+        """Return the solutions along decreasing alpha, with these penalty weights if they are given.
+
+        ``callback`` is called with each of them. ``start``: networks that the joint estimator starts from, see
+        `ising_path`.
+        """
+        estimator, device = self.paths.estimator, self.run.device
+        options: dict[str, Any] = {**self._penalty_options(penalty), "callback": callback}
+        options |= {"tol": self.paths.tol, "max_iter": self.paths.max_iter, "alpha_min_ratio": alpha_min_ratio}
+        if estimator in ("joint", "nodewise"):
+            options["n_threads"] = self.run.n_threads
+        if estimator == "joint":
+            options |= {"device": device, "start": start}
+        elif device not in (None, "cpu"):
+            raise ArgumentError("device", f"must be None for the estimator {estimator!r}", device)
+        given = {name: value for name, value in options.items() if value is not None}
         with suppress_warnings(ConstantColumnWarning):
-            return self._with(penalty).path(self.table, alphas, run=self.run, **options)
+            return ESTIMATORS[estimator][0](self.table, alphas, **given)
 
     def alpha_max(self, penalty: FloatArray | None = None) -> float:
         """Return the smallest alpha without penalized edges."""
+        options = {name: value for name, value in self._penalty_options(penalty).items() if name != "rule"}
         with suppress_warnings(ConstantColumnWarning):
-            return self._with(penalty).alpha_max(self.table)
+            return float(ESTIMATORS[self.paths.estimator][1](self.table, **options))
 
-    def _with(self, penalty: FloatArray | None) -> PathSettings:
-        return self.paths if penalty is None else self.paths.replace(penalty_weights=penalty)
+    def _penalty_options(self, penalty: FloatArray | None) -> Options:
+        """Return what the path function and its alpha_max are told about penalties."""
+        if self.paths.estimator == "nodewise":
+            return {"rule": self.paths.rule, "standardize": self.paths.standardized}
+        return {"penalty_weights": self.paths.penalty_weights if penalty is None else penalty}
 
     def replace(self, **changes: Any) -> Task:  # Any: the fields of this record
         """Return the same task but for some parts."""
