@@ -95,6 +95,7 @@ def test_the_corner_that_r_leaves_out():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("", "the file has only blank lines"),  # as of a byte order mark alone
         ("\x1f\n\x1f", "the file has only blank lines"),
         ("a,b\n0,1\n0\n", r"rows must have equal length; got 1 field in line 3, where 2 are expected"),
         ("a,b\n0,1\n0,1,1\n", r"got 3 fields in line 3"),

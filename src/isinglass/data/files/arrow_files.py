@@ -17,6 +17,9 @@ from isinglass.names import tidy_name
 if TYPE_CHECKING:
     import pyarrow
 
+_HEADER, _DATA, _BUFFERS, _COMPRESSION = 2, 1, 2, 3
+"""Numbers of fields in Arrow's schema of messages: of a message, of a dictionary, and two of a batch of rows."""
+
 
 def load_parquet(data: bytes, limits: Limits) -> Source:
     """Read a Parquet file; its declared size is checked first."""
@@ -57,28 +60,33 @@ def load_feather(data: bytes, limits: Limits) -> Source:
 
 def _declared_bytes(message: pyarrow.Message) -> int:
     """Return to how many bytes a batch of rows or a dictionary of Arrow unpacks, as its head says."""
-    head, body = message.metadata.to_pybytes(), message.body
-
-    def follow(table: int, number: int) -> int:
-        """Return where a field of a flatbuffers table is, 0 if it is not there."""
-        fields = table - struct.unpack_from("<i", head, table)[0]
-        if 4 + 2 * number >= struct.unpack_from("<H", head, fields)[0]:
-            return 0
-        offset = struct.unpack_from("<H", head, fields + 4 + 2 * number)[0]
-        return table + offset if offset else 0
-
-    def jump(place: int) -> int:
-        return place + int(struct.unpack_from("<I", head, place)[0])
-
     if message.type not in ("record batch", "dictionary"):
         return 0
-    batch = jump(follow(jump(0), 2))
-    batch = jump(follow(batch, 1)) if message.type == "dictionary" else batch
-    vector, packed = jump(follow(batch, 2)), follow(batch, 3)
+    head, body = message.metadata.to_pybytes(), message.body  # the head is a table of flatbuffers
+
+    def find(table: int, field: int) -> int:
+        """Return where a field of a table is, 0 if it is not there."""
+        fields = table - struct.unpack_from("<i", head, table)[0]
+        if 4 + 2 * field >= struct.unpack_from("<H", head, fields)[0]:
+            return 0
+        offset = struct.unpack_from("<H", head, fields + 4 + 2 * field)[0]
+        return table + offset if offset else 0
+
+    def follow(place: int) -> int:
+        """Return where the offset at a place leads."""
+        return place + int(struct.unpack_from("<I", head, place)[0])
+
+    batch = follow(find(follow(0), _HEADER))
+    if message.type == "dictionary":
+        batch = follow(find(batch, _DATA))
+    buffers, is_compressed = follow(find(batch, _BUFFERS)), find(batch, _COMPRESSION) > 0
     total = 0
-    for k in range(struct.unpack_from("<I", head, vector)[0]):
-        start, length = struct.unpack_from("<qq", head, vector + 4 + 16 * k)
-        total += length if not packed or length < 8 else max(struct.unpack_from("<q", body, start)[0], length - 8)
+    for k in range(struct.unpack_from("<I", head, buffers)[0]):
+        start, length = struct.unpack_from("<qq", head, buffers + 4 + 16 * k)
+        unpacked = length
+        if is_compressed and length >= 8:  # its first eight bytes are its length; -1 if it is not compressed after all
+            unpacked = max(struct.unpack_from("<q", body, start)[0], length - 8)
+        total += unpacked
     return total
 
 

@@ -7,14 +7,16 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from isinglass.data.column import number_distinct
 from isinglass.data.files.cells import Records, count_titles
 from isinglass.data.files.documents import BYTES_PER_OBJECT, Limits
 from isinglass.data.meaning.values import Value
 from isinglass.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
 
 FindDecimal = Callable[[Iterable[Iterable[str]]], str]
 """A function of the words of columns that returns what separates the decimals of numbers."""
@@ -36,7 +38,22 @@ def load_excel(
         _check_members(data, limits)
     if "EncryptedPackage".encode("utf-16-le") in data:  # the name of the stream that holds the workbook
         raise DataError("the workbook is protected by a password. Save it without one first.")
-    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    page = _choose_sheet(CalamineWorkbook.from_filelike(io.BytesIO(data)), sheet)
+    rows = page.to_python()
+    if not rows:
+        raise DataError(f"the sheet {page.name!r} is empty.")
+    n_titles = count_titles([_spell(cell) for cell in row] for row in rows) if header else 0
+    first, *others = rows[n_titles:]
+    limits.check_shape(1 + len(others), len(first))
+    cells_of = list(zip(*others, strict=True)) or [() for _ in first]
+    decimal = find_decimal([{cell for cell in cells if isinstance(cell, str)} for cells in cells_of])
+    columns = [number_distinct([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
+    top = (page.start or (0, 0))[0] + 1 + n_titles
+    return Records([_spell(cell, decimal) for cell in first], columns, lambda record: record + top), page.name
+
+
+def _choose_sheet(book: CalamineWorkbook, sheet: str | int | None) -> CalamineSheet:
+    """Return the sheet of this name or number, or the first that may be a table: one column explains the others."""
     names = book.sheet_names
     if isinstance(sheet, int) and 0 <= sheet < len(names):
         sheet = names[sheet]
@@ -44,23 +61,11 @@ def load_excel(
         raise ArgumentError(
             "sheet", "must be a sheet of the file", sheet, f"The file has {', '.join(map(repr, names))}."
         )
-    page = book.get_sheet_by_name(names[0] if sheet is None else str(sheet))
-    for name in names[1:] if sheet is None else ():
-        if min(page.height, page.width) > 1:  # it may be a table; a sheet with one column explains the others
+    pages = map(book.get_sheet_by_name, names if sheet is None else [sheet])
+    for page in pages:
+        if min(page.height, page.width) > 1:
             break
-        page = book.get_sheet_by_name(name)
-    rows = page.to_python()
-    if not rows:
-        raise DataError(f"the sheet {page.name!r} is empty.")
-    n_titles = count_titles([_spell(cell) for cell in row] for row in rows) if header else 0
-    rows = rows[n_titles:]
-    limits.check_shape(len(rows), len(rows[0]))
-    cells_of = list(zip(*rows[1:], strict=True))
-    decimal = find_decimal([{cell for cell in cells if isinstance(cell, str)} for cells in cells_of])
-    columns = [number_distinct([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
-    first, top = [_spell(cell, decimal) for cell in rows[0]], (page.start or (0, 0))[0] + 1 + n_titles
-    columns = columns or [(np.zeros(0, np.int32), []) for _ in first]
-    return Records(first, columns, lambda record: record + top), page.name
+    return page
 
 
 def _spell(cell: Value, decimal: str = ".") -> str:

@@ -195,7 +195,7 @@ def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
     """Refuse text that would take too much memory to split; return its number of lines, and the longest length."""
     n_lines = data.count(b"\n")
     limits.check_text(n_lines, "rows of text")
-    longest = max(io.BytesIO(data), key=len)
+    longest = max(io.BytesIO(data), key=len, default=b"")
     if len(longest) > LONGEST_LINE:
         raise LimitError(f"lines must have at most {LONGEST_LINE} bytes; got one of {len(longest)}.")
     # Quotes may hide a few delimiters, but not that many.
