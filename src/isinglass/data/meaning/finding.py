@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isinglass.data.meaning.coding import Coding, Guess
+from isinglass.data.meaning.coding import Coding, Guess, Layout
 from isinglass.data.meaning.find_rules import find_rules
 from isinglass.data.meaning.guards import DATES, IDENTIFIER, NO_ANSWERS, OTHER_TYPE, check_guesses
 from isinglass.data.meaning.recognition import (
@@ -50,28 +50,34 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
         specs = _keep_guessed(specs, guesses)
     rules, levels = find_rules(specs, drops_rows=stated.missing == "drop")
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
-    names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
+    places = [spec.place for spec in specs]
+    names = None if source.names is None else tuple(source.names[j] for j in places)
+    coding = Coding(names, tuple(rules), stated.missing, covariate, _lay_out(source, places))
+    return Finding(coding, specs, levels, guesses)
+
+
+def _lay_out(source: Source, places: Sequence[int]) -> Layout:
+    """Return the layout of the columns of a source at some places."""
     origin, called = source.origin, source.layout.names
-    numbers = tuple(origin.places[spec.place] for spec in specs)
+    numbers = tuple(origin.places[j] for j in places)
     are_all = numbers == tuple(range(origin.width))
-    layout = replace(
+    return replace(
         source.layout,
         numbers=None if are_all else numbers,
         width=None if are_all else origin.width,
-        names=called and tuple(called[spec.place] for spec in specs),
+        names=called and tuple(called[j] for j in places),
     )
-    return Finding(Coding(names, tuple(rules), stated.missing, covariate, layout), specs, levels, guesses)
 
 
 def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
     """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
-    kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
-    kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None]
+    guessed = [replace(spec, kind=guesses[spec.label].kind) if spec.label in guesses else spec for spec in specs]
+    kept = [spec for spec in guessed if spec.kind is not None or spec.label not in guesses]
     if not kept:
         told = "in this table every column seems to name its rows or to be empty"
         raise DataError(f"A network needs at least two columns; {told}. State the kinds of those that are variables.")
     check_guesses(specs, guesses)
-    return [replace(spec, kind=kinds[spec.label]) for spec in kept]
+    return kept
 
 
 def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
