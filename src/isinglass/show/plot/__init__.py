@@ -6,7 +6,7 @@ except ImportError as _error:
     raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from _error
 
 from isinglass.show.plot.canvas import paper_axes
-from isinglass.show.plot.contrasts import group_difference, group_networks
+from isinglass.show.plot.comparison import group_difference, group_networks
 from isinglass.show.plot.curves import check, path, roc, sample_size, stability
 from isinglass.show.plot.drawing import network
 from isinglass.show.plot.rows import bootstrap_differences, bootstrap_intervals, centrality

@@ -93,8 +93,8 @@ def write_comparison(
         "METHODS": html.escape(draft.text),
         "CITATION": "".join(f"<li>{html.escape(one)}</li>" for one in draft.references.split("\n")),
     }
-    style = read_part("page.css") + read_part("contrast.css")
-    write_page(filename, "contrast.html", str(title), style, **parts)
+    style = read_part("page.css") + read_part("comparison.css")
+    write_page(filename, "comparison.html", str(title), style, **parts)
 
 
 def _figures(result: GroupComparison) -> str:

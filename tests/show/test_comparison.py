@@ -15,7 +15,7 @@ from reports import build_comparison, build_report
 from isinglass import IsingNetwork, compare_groups, plot, report, simulate
 from isinglass.data import as_table
 from isinglass.errors import DataError
-from isinglass.show.report import contrast
+from isinglass.show.report import comparison
 from isinglass.show.report.methods import describe_fit
 
 
@@ -96,7 +96,7 @@ def test_differences_that_were_not_found_are_thin_and_gray(found):
     assert 0 < n_found < len(found.edge_index)
     drawn = widths(build_comparison(found), "&lt;b&gt;women minus men: .* at family-wise p ≤ 0.05")
     assert {kind for kind, _ in drawn} == {"up", "level"}
-    assert {width for kind, width in drawn if kind == "level"} == {contrast.THIN}
+    assert {width for kind, width in drawn if kind == "level"} == {comparison.THIN}
     assert len([kind for kind, _ in drawn if kind == "up"]) == n_found
     X = simulate.exact_sample(simulate.chain_network(5, strength=1.0), 300, random_state=0)
     same = compare_groups(X, np.tile(["a", "b"], 150), 0.01, n_permutations=19, random_state=0)
@@ -118,7 +118,7 @@ def test_differences_of_tables_have_no_direction():
     page = build_comparison(found)
     ((kind, width),) = widths(page, "a minus b: one edge differs")
     assert kind == "level"
-    assert width > contrast.THIN
+    assert width > comparison.THIN
     cells = re.findall(r"<td>(.*?)</td>", re.search(r"<table>.*?</table>", page, re.S)[0])
     assert cells[2] == f"{found.structure:.3f}"
     assert f"<title>x0 – x1: {found.structure:.3g}</title>" in page
@@ -138,13 +138,13 @@ def test_widths_are_on_one_scale_in_networks_and_differences():
     assert most > max(one.weights.max() for one in found.networks)
     page = build_comparison(found)
     for group, network in zip("ab", found.networks, strict=True):
-        expected = contrast.THIN + 4.4 * np.sort(network.weights) / most
+        expected = comparison.THIN + 4.4 * np.sort(network.weights) / most
         drawn = widths(page, f"{group} [(]150 rows")
         assert sorted(width for _, width in drawn) == pytest.approx(expected.tolist(), abs=0.006)
     colored = [width for kind, width in widths(page, "a minus b") if kind != "level"]
     largest = np.sort(difference.weights)[-len(colored) :]
     assert len(colored) >= 3
-    assert sorted(colored) == pytest.approx((contrast.THIN + 4.4 * largest / most).tolist(), abs=0.006)
+    assert sorted(colored) == pytest.approx((comparison.THIN + 4.4 * largest / most).tolist(), abs=0.006)
 
 
 def test_labels_do_not_overlap():
@@ -169,7 +169,7 @@ def test_three_groups_have_a_table_of_pairs():
 
 
 def test_long_tables_say_what_is_left_out(found, monkeypatch):
-    monkeypatch.setattr(contrast, "MOST_ROWS", 2)
+    monkeypatch.setattr(comparison, "MOST_ROWS", 2)
     page = build_comparison(found)
     assert f"{len(found.edge_index) - 2} with smaller differences are not listed" in page
 
