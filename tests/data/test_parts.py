@@ -189,6 +189,8 @@ def test_a_part_that_disagrees_is_named(folder):
         read_parts([*sorted(folder.glob("*.csv")), folder / "none.csv"])
     with pytest.raises(DataError, match="no file matches"):
         read_parts(f"{folder}/*.nothing")
+    with pytest.raises(DataError, match=r"is a folder. Pass a pattern, such as '.*/\*\.csv'"):
+        read_parts(folder)
 
 
 def test_a_value_that_only_a_later_part_has_is_refused_by_a_given_coding():

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -25,8 +26,6 @@ from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
 
 _WILD = "*?["
-
-
 Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 BlockWeights = ArrayLike | Iterable[ArrayLike]
 """Row weights, a block per part, or of Dask."""
@@ -56,17 +55,19 @@ class Block:
     def read(self, coding: Coding) -> tuple[Table, FloatArray | None]:
         """Return the rows, as a coding wants them, and their weights, which may all be 0."""
         options = replace(self.options, encode=coding, binarize=None, missing=coding.missing)
-        if not isinstance(self.options.encode, Coding):  # all parts have the same columns; others may have more
+        is_alike = not isinstance(self.options.encode, Coding)  # to the part in which the coding was found
+        if is_alike:
             has_header = coding.layout.has_header
             header = options.header if has_header is None else has_header
             options = replace(options, encode=replace(coding, names=None), header=header)
         with self._named():
             source = self._open(options)
-            if not isinstance(self.options.encode, Coding):
+            if is_alike:
                 _check_names(None if source.names is None else tuple(source.names), coding.names)
             table = convert_source(replace(source, weight=None), options)
             _check_names(table.names if table.variables.named else None, coding.names)
-            return table, source.weight if source.weight is None or table.rows is None else source.weight[table.rows]
+            some = slice(None) if table.rows is None else table.rows
+            return table, None if source.weight is None else source.weight[some]
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -133,7 +134,9 @@ def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | N
     if sample_weight is not None:
         weights = [part.compute() if hasattr(part, "compute") else part for part in _split_collection(sample_weight)]
         if len(weights) != len(rows):
-            raise DataError(f"sample_weight must have a block for each of the {len(rows)} parts; got {len(weights)}.")
+            raise DataError(
+                f"sample_weight must have a block for each of the {len(rows)} parts; got {len(weights)} entries."
+            )
     return [
         Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, options, weight)
         for k, (what, weight) in enumerate(zip(rows, weights, strict=True))
@@ -153,6 +156,8 @@ def _list_files(X: Files) -> list[str]:
         matches = sorted(glob.glob(text)) if any(sign in text for sign in _WILD) else [text]  # noqa: PTH207 - a pattern may be absolute
         if not matches:
             raise DataError(f"X must name files; no file matches {text!r}.")
+        if Path(text).is_dir():
+            raise DataError(f"X must name files; {text!r} is a folder. Pass a pattern, such as '{text}/*.csv'.")
         files += matches
     return files
 
