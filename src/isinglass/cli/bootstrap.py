@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +16,6 @@ from isinglass.cli.option_table import TABLE
 from isinglass.cli.output import output_folder, write_results
 from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural
-from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.arrays import Arrays
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 Communities = list[str | None] | None  # of every node, if they are given
 RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
-NO_ORDER = "none, because the network has no edges"
 MOST_NODES = 60
 """Nodes up to which closeness and betweenness are computed in every resample."""
 FILES = ["edges.csv", "nodes.csv", "edge_differences.csv", "node_differences.csv", "drops.csv", *RESAMPLES.values()]
@@ -60,55 +58,54 @@ def bootstrap(
     from isinglass.select.bootstrap import bootstrap as resample
     from isinglass.select.checkpoint import make_folder
 
-    kinds = list(RESAMPLES) if kind == "all" else [kind]
     if kind == "all" and output is None:
         raise click.UsageError("--kind all needs -o FOLDER.")
     folder = output_folder(output, FILES, force=force, inputs=[table, attributes])
     data = reading.read_to_fit(console, table)
     communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()
-    reselect = reselect is not False
-    how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
-    found = {}
+    n_boot, reselect = n_resamples or 1000, reselect is not False
     if checkpoint is not None:
         make_folder(checkpoint)
-    for each in kinds:
+    found = {}
+    for each in RESAMPLES if kind == "all" else [kind]:
         run = estimate.run(console, checkpoint=None if checkpoint is None else str(Path(checkpoint) / each))
-        found[each] = resample(data, estimate.method, kind=each, run=run, **how)
-    tables = {name: columns for one in found.values() for name, columns in _tables(one, communities).items()}
-    if folder is not None and "rows" in found:
-        tables |= {f"{of}_differences.csv": _differences(found["rows"], of) for of in ("edge", "node")}
+        found[each] = resample(
+            data, estimate.method, n_boot=n_boot, kind=each, reselect=reselect, random_state=estimate.seed, run=run
+        )
+    tables: dict[str, Arrays] = {}
+    findings: dict[str, str] = {}
+    rows, drops = found.get("rows"), found.get("case-drop")
+    if rows is not None:
+        tables |= {"edges.csv": rows.edges(), "nodes.csv": _measure_nodes(rows, communities)}
+        if folder is not None:
+            tables |= {f"{of}_differences.csv": _differences(rows, of) for of in ("edge", "node")}
+        findings |= _describe_rows(rows)
+    if drops is not None:
+        tables["drops.csv"] = drops.drops()
+        findings |= _describe_drops(drops)
+    n_constant = max(one.n_constant for one in found.values())
+    if n_constant:
+        findings["Constant"] = f"a column that varies in the table is constant in {plural(n_constant, 'resample')}"
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", penalty {'selected again in every resample' if reselect else 'kept'}"),
-        "Resamples": f"{how['n_boot']}, kind {' and '.join(kinds)}, seed {estimate.seed}",
+        "Resamples": f"{n_boot}, kind {' and '.join(found)}, seed {estimate.seed}",
     }
-    findings = {name: text for one in found.values() for name, text in _describe(one).items()}
+    record = {
+        **estimate.describe(data),
+        "kind": kind,
+        "n_resamples": n_boot,
+        "network": describe_solution(next(iter(found.values())).solution),
+        "cs_coefficients": None if drops is None else drops.cs_coefficients() or None,
+        **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
+    }
 
     def write(here: Path) -> None:
         for each, one in found.items():
             save(one, here / RESAMPLES[each])
 
-    record = {**estimate.describe(data), "kind": kind, **_record(found, tables)}
     write_results(console, folder, settings, findings, tables, record, write)
-
-
-def _record(found: dict[str, Bootstrap], tables: dict[str, Arrays]) -> JsonObject:
-    """Return what was found, as --json prints it."""
-    first, drops = next(iter(found.values())), found.get("case-drop")
-    return {
-        "n_resamples": first.n_boot,
-        "network": describe_solution(first.solution),
-        "cs_coefficients": None if drops is None else drops.cs_coefficients() or None,
-        **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
-    }
-
-
-def _tables(found: Bootstrap, communities: Communities) -> dict[str, Arrays]:
-    """Return what was found as tables, by the names of their files."""
-    if found.kind == "case-drop":
-        return {"drops.csv": found.drops()}
-    return {"edges.csv": found.edges(), "nodes.csv": _measure_nodes(found, communities)}
 
 
 def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:
@@ -138,24 +135,23 @@ def _differences(found: Bootstrap, of: str) -> Arrays:
         return {name: np.empty(0) for name in ("first", "second", "difference", "lower", "upper", "different")}
 
 
-def _describe(found: Bootstrap) -> dict[str, str]:
-    """Say in words what was found."""
-    facts = {}
-    if found.kind == "rows":
-        often = int((found.inclusion[found.edge_values != 0] >= 0.95).sum())
-        facts["Network"] = (
-            f"{plural(found.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
-            f"{plural(len(found.edge_index), 'pair')} seen at least once"
+def _describe_rows(found: Bootstrap) -> dict[str, str]:
+    """Say in words how often resampled rows have the edges of the network."""
+    often = int((found.inclusion[found.edge_values != 0] >= 0.95).sum())
+    return {
+        "Network": f"{plural(found.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
+        f"{plural(len(found.edge_index), 'pair')} seen at least once"
+    }
+
+
+def _describe_drops(found: Bootstrap) -> dict[str, str]:
+    """Say in words how stable the order of nodes and edges is when rows are dropped."""
+    each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
+    known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
+    facts = {"Stability": f"CS-coefficients: {known if each else 'none, because the network has no edges'}"}
+    if found.has_few_subsets:
+        facts["Caution"] = (
+            f"only about {plural(found.n_per_share, 'subset')} per share of rows left out, too few for a "
+            "statement about 95 % of them; take more resamples, which are divided among the shares"
         )
-    else:
-        each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
-        known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
-        facts["Stability"] = f"CS-coefficients: {known if each else NO_ORDER}"
-        if found.has_few_subsets:
-            facts["Caution"] = (
-                f"only about {plural(found.n_per_share, 'subset')} per share of rows left out, too few for a "
-                "statement about 95 % of them; take more resamples, which are divided among the shares"
-            )
-    if found.n_constant:
-        facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
     return facts
