@@ -1,4 +1,4 @@
-"""The frame of every command: the table of options it takes from, its help, and the words that repeat it."""
+"""What all commands share: options from one table, the help, errors, and the words that repeat a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "d
 
 @dataclass(frozen=True)
 class Bundle:
-    """Options that travel together: the command gets one argument, ``make`` of their values."""
+    """Options of which the command gets one argument: what ``make`` makes of their values."""
 
     name: str  # name of that argument
     make: Callable[..., Any]  # takes the values by name

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import click
 
@@ -86,11 +87,9 @@ class Console:
         whole = {"schema": f"isinglass/{schema or self.command}/1", "version": __version__, **record}
         self.write(json_text({**whole, "warnings": self.warnings}, indent=2) + "\n")
 
-    def say(
-        self, text: str, emphasis: str = "", *, fg: str | None = None, bold: bool = False, dim: bool = False
-    ) -> None:
+    def say(self, text: str, beginning: str = "", **style: Any) -> None:  # Any: as click has it
         """Print a line to stderr, its beginning in a style; a terminal gets no control characters of a table."""
-        click.echo(click.style(emphasis, fg=fg, bold=bold or None, dim=dim or None) + printable(text), err=True)
+        click.echo(click.style(beginning, **style) + printable(text), err=True)
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""

@@ -21,9 +21,8 @@ from isinglass.cli.descriptions import (
     records,
 )
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.option_table import TABLE_OR_PATTERN
+from isinglass.cli.option_table import TABLE_OR_PATTERN, files_of
 from isinglass.cli.output import output_folder, write_results
-from isinglass.cli.parameter_types import files_of
 from isinglass.cli.reading import READING, Reading
 from isinglass.json_text import JsonObject
 

@@ -1,4 +1,4 @@
-"""Every option of the command line, once: a command names those it takes, so that an option means the same everywhere.
+"""Every option and argument of the command line, once: a command names those it takes, with one meaning everywhere.
 
 An option is called as the library calls the parameter or the field that it sets. Where the library has a default of its
 own, the option has none, and ``show_default`` says it in words.
@@ -6,16 +6,67 @@ own, the option has none, and ``show_default`` says it in words.
 
 from __future__ import annotations
 
+import glob
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import click
 
 from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, MISSING, VALUE_LABELS
-from isinglass.cli.parameter_types import IN_FILE, MODEL_FILE, TABLES, OutputType, one_of
 
 OWN, SELECTING, METHOD, READING = "Options", "Selecting the penalty", "Method", "Reading the table"
 GENERAL, ADVANCED = "General", "Advanced"  # the last is listed by --help-all only
+Word = str | PathLike[str]
+
+
+def one_of(*choices: str) -> click.Choice[str]:
+    """Return the type of one of several words, in upper or lower case."""
+    return click.Choice(choices, case_sensitive=False)
+
+
+class ModelType(click.Path):
+    """A model file, or the folder that `fit` wrote."""
+
+    name = "model"
+
+    def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Find the model in a folder."""
+        path = Path(str(super().convert(value, param, ctx)))
+        if not path.is_dir():
+            return str(path)
+        if not (path / "model.npz").is_file():
+            self.fail(f"the folder {str(value)!r} has no model.npz. `isinglass fit TABLE -o FOLDER` writes one.")
+        return str(path / "model.npz")
+
+
+class TablesType(click.Path):
+    """A file, -, or a pattern that stands for several files."""
+
+    name = "table"
+
+    def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take a pattern as it is, if files fit it."""
+        return str(value if len(files_of(str(value))) > 1 else super().convert(files_of(str(value))[0], param, ctx))
+
+
+class OutputType(click.Path):
+    """A file or a folder to write, or - for stdout."""
+
+    def convert(  # type: ignore[override]  # click takes what comes
+        self, value: Word, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | None:
+        """Return a path, or None for stdout; an empty name, such as that of a variable, would be this folder."""
+        if not str(value):
+            self.fail("the name is empty.", param, ctx)
+        return None if str(value) == "-" else Path(str(super().convert(value, param, ctx)))
+
+
+def files_of(table: str) -> list[str]:
+    """Return the files that a name or a pattern stands for, in order of name; a name that is none stands for itself."""
+    if table == "-" or Path(table).exists():
+        return [table]
+    return sorted(glob.glob(table)) or [table]  # noqa: PTH207 - a pattern may be absolute
 
 
 def _option(names: str, type: object, help: str, **attributes: Any) -> click.Option:  # Any: those of click.Option
@@ -263,7 +314,8 @@ def under(*headings: str) -> list[str]:
     return [name for name, heading in HEADINGS.items() if heading in headings]
 
 
-TABLE = click.Argument(["table"], type=IN_FILE)
-MAYBE_TABLE = click.Argument(["table"], type=IN_FILE, required=False)
-TABLE_OR_PATTERN = click.Argument(["table"], type=TABLES)
-MODEL = click.Argument(["model"], type=MODEL_FILE)
+_IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+TABLE = click.Argument(["table"], type=_IN_FILE)
+MAYBE_TABLE = click.Argument(["table"], type=_IN_FILE, required=False)
+TABLE_OR_PATTERN = click.Argument(["table"], type=TablesType(exists=True, dir_okay=False, allow_dash=True))
+MODEL = click.Argument(["model"], type=ModelType(exists=True))

@@ -13,9 +13,8 @@ from isinglass.cli.attributes_file import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
-from isinglass.cli.option_table import MAYBE_TABLE, MODEL
+from isinglass.cli.option_table import MAYBE_TABLE, MODEL, one_of
 from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, require_matplotlib, write_file
-from isinglass.cli.parameter_types import one_of
 from isinglass.cli.reading import READING_AGAIN, Reading
 
 if TYPE_CHECKING:

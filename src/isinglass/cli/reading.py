@@ -15,8 +15,7 @@ from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.grammar import Codes, OfColumn, spell_column, spell_option
-from isinglass.cli.option_table import OPTIONS, under
-from isinglass.cli.parameter_types import files_of
+from isinglass.cli.option_table import OPTIONS, files_of, under
 from isinglass.errors import DataError
 from isinglass.names import name_ranges
 
