@@ -188,7 +188,7 @@ def test_missing_cells():
         ([f"id{k}" for k in range(60)], "nominal", "at least two rows per category on average; got"),
         ([str(k // 2) for k in range(60)] + ["last"], "nominal", "at least two rows per category on average; got"),
         (["a", 1, "b", 2], "ordinal", "numbers or text, not both"),
-        ([(1, 2), (3, 4), (5, 6)], "nominal", r"which is a tuple\. Turn the cells into these, or leave the column out"),
+        ([(1, 2), (3, 4), (5, 6)], "nominal", r"of type tuple\. Turn the cells into these, or leave the column out"),
         ([0, 1, np.inf], "ordinal", "finite numbers"),
         ([0, 1, np.pi], "ordinal", "multiples of one step"),
         ([0, 1, 1000], "ordinal", "multiples of one step"),

@@ -14,7 +14,7 @@ from isinglass.data import Table
 from isinglass.errors import LimitError
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
-from isinglass.solve.exact_likelihood import MAX_NODES, log_sum, log_weights, superset_sums
+from isinglass.solve.exact_likelihood import MAX_NODES, log_sum, log_weights, refuse_above_limit, superset_sums
 
 _STATES_AT_ONCE = 2**14
 
@@ -37,6 +37,7 @@ def state_probabilities(network: NetworkLike) -> FloatArray:
     """
     whole = as_network(network)
     whole.variables.require_two_values("The network")
+    refuse_above_limit(whole.n_features, "Estimate them from rows that simulate.gibbs_sample draws.")
     weights = log_weights(whole.couplings, whole.fields)
     return np.asarray(np.exp(weights - log_sum(weights)))
 

@@ -25,18 +25,16 @@ _MATCHED = 1e-15  # relative mismatch of means aimed at
 _RIDGE = 1e-12  # relative; keeps the Newton matrix invertible, changes the rate and not the optimum
 
 
-def refuse_above_limit(n_features: int) -> None:
+def refuse_above_limit(n_features: int, remedy: str) -> None:
     """Raise where 2^p states are too many."""
     if n_features > MAX_NODES:
         raise LimitError(
-            f"The number of nodes must be at most {MAX_NODES} for enumeration; got {n_features}. "
-            f"Use {setting('method', 'joint', python='ising_path')}, whose pseudo-likelihood needs no enumeration."
+            f"The number of nodes must be at most {MAX_NODES} for enumeration; got {n_features}. {remedy}"
         )
 
 
 def log_weights(couplings: FloatArray, fields: FloatArray) -> FloatArray:
     """Return −energy of all states by doubling: about 2^{p+2} additions and no 2^p × p table."""
-    refuse_above_limit(len(fields))
     weights = np.zeros(1)
     for k, field in enumerate(fields):
         logit = np.full(1, field)  # θ_kk + Σ_{t<k} θ_kt x_t over the states of the nodes below k
@@ -82,7 +80,8 @@ class Likelihood:
         """Check the arguments and count the states."""
         table = as_table(X, sample_weight).whole().without_holes()
         table.variables.require_two_values("X")
-        refuse_above_limit(table.shape[1])
+        other = setting("method", "joint", python="ising_path")
+        refuse_above_limit(table.shape[1], f"Use {other}, whose pseudo-likelihood needs no enumeration.")
         reduction = Reduction.of(table)
         kept, columns = reduction.table.whole(), reduction.columns
         codes, raw = kept.codes, kept.unit_weight

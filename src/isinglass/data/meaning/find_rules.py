@@ -230,7 +230,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
     odd = next((value for value in seen if not isinstance(value, str) and not is_number(value)), None)
     if odd is not None:
         raise CellTypeError(
-            f"{where} must hold numbers or text to have categories; got {show_value(odd)}, which is a "
+            f"{where} must hold numbers or text to have categories; got {show_value(odd)}, of type "
             f"{type(odd).__name__}. Turn the cells into these, or leave the column out ({DROP})."
         )
     if any(map(is_number, seen)):
