@@ -104,9 +104,7 @@ class Evidence(Frozen):
 
 
 Reason = Literal["ebic", "prediction", "empty", "time"]
-"""Why the two-stage estimate took a network: it has the smallest EBIC; it is the sparsest that predicts well, because
-that one does not; there is none, as stage 1 found no edges or no network predicts better than no edges; or the time
-was spent."""
+"""Why the two-stage estimate took a network: see `TwoStageChoice`."""
 
 
 @dataclass(frozen=True, kw_only=True)

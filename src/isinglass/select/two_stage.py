@@ -43,10 +43,9 @@ class TwoStageChoice(Choice):
     #: Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
     stages: tuple[Stage, ...]
     stage: int  #: where the network is: the number of the stage (from 0)
-    #: "ebic", "prediction", "empty" or "time": the network with the smallest EBIC of stage 2; the sparsest that keeps
-    #: the share ``keep`` of the cross-validated gain, because that one does not; none but those
-    #: without a penalty, because stage 1 found no edges or nothing predicts held-out rows better than no edges; or the
-    #: best one when the time was spent
+    #: "ebic": it has the smallest EBIC of stage 2; "prediction": it is the sparsest that keeps the share ``keep`` of
+    #: the cross-validated gain, because that one does not; "empty": its only edges are those without a penalty, because
+    #: stage 1 found none or nothing predicts held-out rows better than no edges; "time": the best when time was spent
     reason: Reason
     keep: float  #: the share that was used
     n_folds: int  #: of the cross-validation; 0 if there was none
@@ -141,12 +140,13 @@ class TwoStage(Selector):
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
         sample = None if are_given(self.alphas) else draw_sample(task, self.n_folds, self.random_state)
-        found = None if sample is None else self._conclude(sample, self._decide(sample))
-        if sample is None or found is None or found.reason == "empty":
-            return self._conclude(task, self._decide(task))
-        whole = self._conclude(task, self._follow(task, found, sample.n_rows / task.n_rows))
-        left_out = found.left_out or whole.left_out
-        return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
+        if sample is not None:
+            found = self._conclude(sample, self._decide(sample))
+            if found.reason != "empty":
+                whole = self._conclude(task, self._follow(task, found, sample.n_rows / task.n_rows))
+                left_out = found.left_out or whole.left_out
+                return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
+        return self._conclude(task, self._decide(task))
 
     def _price(self, task: Task) -> EdgePrice:
         return edge_price(task.table, self.gamma, task.paths.n_ends)
