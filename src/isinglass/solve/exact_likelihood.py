@@ -28,9 +28,7 @@ _RIDGE = 1e-12  # relative; keeps the Newton matrix invertible, changes the rate
 def refuse_above_limit(n_features: int, remedy: str) -> None:
     """Raise where 2^p states are too many."""
     if n_features > MAX_NODES:
-        raise LimitError(
-            f"The number of nodes must be at most {MAX_NODES} for enumeration; got {n_features}. {remedy}"
-        )
+        raise LimitError(f"The number of nodes must be at most {MAX_NODES} for enumeration; got {n_features}. {remedy}")
 
 
 def log_weights(couplings: FloatArray, fields: FloatArray) -> FloatArray:
