@@ -12,13 +12,14 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import ArgumentError, DataError
 from isinglass.matching import match_categories
 from isinglass.network import Network, union_keys
 from isinglass.network_like import NetworkLike, as_network
-from isinglass.pairs import coordinate_matrix
+from isinglass.pairs import pairs_of
 from isinglass.results import Path
 
 
@@ -118,10 +119,19 @@ def relative_difference(a: NetworkLike, b: NetworkLike) -> float:
     one, two = estimate.variables, reference.variables
     if one.scores != two.scores or one.sizes.tolist() != two.sizes.tolist() or match_categories(one, two):
         raise DataError("The networks must have the same categories and scores, in the same order.")
-    edges = float(np.sqrt(((_theta(estimate) - _theta(reference)) ** 2).sum() / 2.0))  # either side of the diagonal
-    top = math.hypot(edges, float(np.linalg.norm(estimate.fields - reference.fields)))
+    edges = distances(estimate, reference, union_keys([estimate, reference]))
+    top = math.hypot(float(np.linalg.norm(edges)), float(np.linalg.norm(estimate.fields - reference.fields)))
     bottom = math.hypot(float(np.linalg.norm(reference.edge_values)), float(np.linalg.norm(reference.fields)))
     return top / bottom if bottom else math.inf if top else 0.0
+
+
+def distances(one: Network, other: Network, pairs: NDArray[np.int64]) -> FloatArray:
+    """Return ‖Θ_st − Θ'_st‖ of two networks for pairs, given by their keys, that hold all edges of both."""
+    variables = one.variables
+    if variables.has_scores.all():
+        return np.abs(one.values_at(pairs) - other.values_at(pairs))
+    difference = one.parameters_at(pairs) - other.parameters_at(pairs)
+    return np.abs(variables.block_values(pairs_of(pairs, one.n_features), difference))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,10 +205,3 @@ def _in_order(network: Network, order: list[int]) -> Network:
     moved = [fields[node] for node in order], nodes[network.pairs]
     blocks = variables.split_blocks(network.pairs, network.pair_parameters)
     return Network(*moved, variables=variables.take(order), pair_parameters=blocks)
-
-
-def _theta(network: Network) -> sp.csr_array:
-    """Return a sparse matrix over the coordinates of all nodes, whose norm is that of Θ."""
-    variables, pairs = network.variables, network.edge_index
-    scales = np.repeat(variables.block_scale(pairs), variables.block_sizes(pairs))
-    return coordinate_matrix(variables, pairs, scales * network.parameters)

@@ -14,9 +14,10 @@ from isinglass.arguments import require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray, Mask
 from isinglass.data import Coding
 from isinglass.errors import ArgumentError
+from isinglass.evaluate.agreement import distances
 from isinglass.missing_record import Missing
 from isinglass.network import Network, union_keys
-from isinglass.pairs import check_pairs, pair_keys, pairs_of, values_at
+from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
@@ -32,15 +33,6 @@ _SHOWN_EDGES = 5  # in the repr
 def least_equal(observed: FloatArray | float) -> FloatArray:
     """Return the smallest differences that are at least as large as what was observed, up to rounding."""
     return np.asarray(observed - ROUNDING * np.maximum(observed, 1.0))
-
-
-def distances(one: Network, other: Network, pairs: NDArray[np.int64]) -> FloatArray:
-    """Return ‖Θ_st − Θ'_st‖ of two networks for pairs, given by their keys, that hold all edges of both."""
-    variables = one.variables
-    if variables.has_scores.all():
-        return np.abs(one.values_at(pairs) - other.values_at(pairs))
-    difference = one.parameters_at(pairs) - other.parameters_at(pairs)
-    return np.abs(variables.block_values(pairs_of(pairs, one.n_features), difference))
 
 
 @dataclass(frozen=True)
