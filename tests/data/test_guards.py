@@ -554,6 +554,13 @@ def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
         as_table(frame, kinds="ordinal", missing="impute")
 
 
+def test_a_guess_names_the_other_decimal_separator_of_a_file():
+    rng = np.random.default_rng(0)
+    lines = [f"{k % 2};{rng.normal():.2f};".replace(".", ",") + f"{rng.normal():.4f}" for k in range(N)]
+    with pytest.warns(MeaningWarning, match=r"is a number with a decimal point, pass decimal=\"\.\" to read_table"):
+        read_table(io.StringIO("\n".join(["a;b;c", *lines])), guess=True)
+
+
 def test_cells_that_are_neither_numbers_nor_text_are_left_out_by_a_guess():
     frame = pd.DataFrame({"a": [0, 1] * 20, "b": pd.to_timedelta(np.arange(40), unit="h")})
     (message,) = said(frame, kinds=None, guess=True)

@@ -71,8 +71,9 @@ def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
     """Warn about columns of which nothing was stated: those left out, and those that may name or weight the rows."""
     places = [guess.place for guess in guesses.values() if guess.kind is None]
     guard_codes(specs, find_suspects(specs, places))
-    guard_identifiers(guesses)
-    guard_left_out(guesses)
+    decimal = specs[0].source.decimal
+    guard_identifiers(guesses, decimal)
+    guard_left_out(guesses, decimal)
     guard_weights(specs, guesses)
 
 
@@ -167,7 +168,7 @@ def guard_measured(columns: Mapping[Hashable, Rule]) -> None:
     _warn(labels, "read as a number", text)
 
 
-def guard_identifiers(guesses: Mapping[Hashable, Guess]) -> None:
+def guard_identifiers(guesses: Mapping[Hashable, Guess], decimal: str | None) -> None:
     """Columns that probably name the rows: they have a different value in almost every one."""
     values = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
     if not values:
@@ -177,12 +178,12 @@ def guard_identifiers(guesses: Mapping[Hashable, Guess]) -> None:
     other = f"; if these are numbers, pass {kind_option('continuous', numbers)}" if numbers else ""
     text = (
         f"{_subject(labels, 'has')} a different value in almost every row: if these name the rows, leave "
-        f"{_them(labels)} out ({drop(labels)}){other}.{remark_decimals(chain(*values.values()))}"
+        f"{_them(labels)} out ({drop(labels)}){other}.{remark_decimals(chain(*values.values()), decimal)}"
     )
     _warn(labels, IDENTIFIER, text)
 
 
-def guard_left_out(guesses: Mapping[Hashable, Guess]) -> None:
+def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> None:
     """Columns that are left out, by the reason; nothing is lost with a column without answers."""
     by_note: dict[str, list[Hashable]] = defaultdict(list)
     for label, guess in guesses.items():
@@ -191,7 +192,7 @@ def guard_left_out(guesses: Mapping[Hashable, Guess]) -> None:
         if note not in ("", IDENTIFIER, NO_ANSWERS):
             remedy = "turn its cells into one of these" if note == OTHER_TYPE else "state its kind"
             advice = f" To keep {'it' if len(labels) == 1 else 'one'}, {remedy}." if note != DATES else ""
-            advice += remark_decimals(value for label in labels for value in guesses[label].values)
+            advice += remark_decimals(chain(*(guesses[label].values for label in labels)), decimal)
             _warn(labels, note, f"{_subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
 
 
