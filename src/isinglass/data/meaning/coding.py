@@ -115,30 +115,21 @@ class Coding:
         def some(entries: Sequence[Any]) -> tuple[Any, ...]:  # Any: of any type
             return tuple(entries[j] for j in columns)
 
-        if self.single is not None:
-            chosen = some(self.members)
-            ends = [0, *accumulate(map(len, chosen))]
-            return replace(
-                self,
-                names=None if self.names is None else some(self.names),
-                columns=some(self.columns),
-                single=self.single.take(list(chain(*chosen))),
-                members=tuple(tuple(range(*ends)) for ends in pairwise(ends)),
+        single, members, layout = self.single, some(self.members) if self.single else (), self.layout
+        if single is None:
+            layout = replace(
+                layout,
+                numbers=some(layout.numbers or range(len(self.columns))),
+                width=layout.width or len(self.columns),
+                names=None if layout.names is None else some(layout.names),
             )
-        width = len(self.columns)
-        layout = replace(
-            self.layout,
-            numbers=some(self.layout.numbers or range(width)),
-            width=self.layout.width or width,
-            names=None if self.layout.names is None else some(self.layout.names),
-        )
-        return replace(
-            self,
-            names=None if self.names is None else some(self.names),
-            columns=some(self.columns),
-            covariate=some(self.covariate) if self.covariate else (),
-            layout=layout,
-        )
+        else:  # of the columns of the source, those that are needed
+            single = single.take(list(chain(*members)))
+            ends = [0, *accumulate(map(len, members))]
+            members = tuple(tuple(range(*bounds)) for bounds in pairwise(ends))
+        names = None if self.names is None else some(self.names)
+        covariate = some(self.covariate) if self.covariate else ()
+        return Coding(names, some(self.columns), self.missing, covariate, layout, single, members)
 
     def with_names(self, names: Sequence[str]) -> Coding:
         """Return the coding with other names of the columns; tables may still have those that they had."""
