@@ -1,4 +1,9 @@
-"""What the estimators share: reading tables, holding a `Fit`, and passing questions on to it."""
+"""What the estimators share: reading tables, holding a `Fit`, and passing questions on to it.
+
+They are dataclasses, whose generated ``__init__`` stores every parameter as it is, as scikit-learn asks. The records of
+settings behind an estimator (`ReadOptions`, `Method` with its selector, `Run`) have fields of the same names: `fit` makes
+these records, and they check what they are given.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +106,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
     weight_kind: str | None = None
     covariates: Sequence[str | int] | None = None
 
-    _estimator: ClassVar[str] = "joint"  # how pairs are estimated
+    _estimator: ClassVar[str] = "joint"  # how pairs are estimated, see `Method`
     _selector_class: ClassVar[type[Selector]]  # what chooses the penalty
 
     def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
