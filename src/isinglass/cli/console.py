@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import click
 
@@ -87,9 +86,9 @@ class Console:
         whole = {"schema": f"isinglass/{schema or self.command}/1", "version": __version__, **record}
         self.write(json_text({**whole, "warnings": self.warnings}, indent=2) + "\n")
 
-    def say(self, text: str, beginning: str = "", **style: Any) -> None:  # Any: as click has it
+    def say(self, text: str, beginning: str = "", *, fg: str | None = None, bold: bool | None = None) -> None:
         """Print a line to stderr, its beginning in a style; a terminal gets no control characters of a table."""
-        click.echo(click.style(beginning, **style) + printable(text), err=True)
+        click.echo(click.style(beginning, fg=fg, bold=bold) + printable(text), err=True)
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
@@ -136,7 +135,7 @@ class Console:
     def showing_warnings(self) -> Iterator[None]:
         """Show the warnings and the log of the package; under --strict a missed tolerance becomes an exception."""
         logger, handler = logging.getLogger("isinglass"), logging.Handler()
-        handler.emit = lambda record: self.say("", printable(record.getMessage()), dim=True)  # type: ignore[method-assign]
+        handler.emit = lambda record: self.say("", printable(record.getMessage()), fg="bright_black")  # type: ignore[method-assign]
         level = logger.level
         logger.addHandler(handler)
         logger.setLevel([logging.WARNING, logging.INFO, logging.DEBUG][min(self.verbose, 2)])
