@@ -1,8 +1,8 @@
 """What the estimators share: reading tables, holding a `Fit`, and passing questions on to it.
 
 They are dataclasses, whose generated ``__init__`` stores every parameter as it is, as scikit-learn asks. The records of
-settings behind an estimator (`ReadOptions`, `Method` with its selector, `Run`) have fields of the same names: `fit` makes
-these records, and they check what they are given.
+settings behind an estimator (`ReadOptions`, `Method` with its selector, `Run`) have fields of the same names: `fit`
+makes these records, and they check what they are given.
 """
 
 from __future__ import annotations
