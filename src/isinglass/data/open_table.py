@@ -134,14 +134,16 @@ def open_table(
         known = options.encode if variables is None else Coding.of(variables)
         chosen = _choose_columns(_check_options(X, options), known)
         return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
-    is_stated = options.encode is not None or options.binarize is not None
     in_parts = is_in_parts(X) and not is_one_file(X)  # one file is for `read_table`, as `open_source` says
-    if variables is not None and not (variables.is_plain and is_stated) and (in_parts or as_frame(X) is not None):
-        options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
-    elif variables is not None and not variables.is_binary:
-        return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
-    if variables is not None and variables.named and options.names is None and (in_parts or as_frame(X) is None):
-        options = replace(options, names=variables.names)
+    if variables is not None:
+        is_frame = not in_parts and as_frame(X) is not None
+        is_stated = options.encode is not None or options.binarize is not None
+        if (is_frame or in_parts) and not (variables.is_plain and is_stated):  # they hold the categories themselves
+            options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
+        elif not variables.is_binary:
+            return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
+        if variables.named and options.names is None and not is_frame:
+            options = replace(options, names=variables.names)
     if in_parts:
         return open_parts(X, ReadOptions.of(options), sample_weight)
     check_weight_kind(options.weight_kind, None)
