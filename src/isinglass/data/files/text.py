@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain, islice, repeat
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -208,8 +208,10 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     limits.check_bytes(len(data), "a text")
     data = _separate(data, delimiter)
     n_lines, longest = check_lines(data, delimiter, limits)
+    records, none = _split(data, delimiter), (0, list[str]())
     try:
-        (start, first), (_, second) = islice(chain(_split(data, delimiter), repeat((0, []))), 2)
+        start, first = next(records, none)
+        _, second = next(records, none)
     except csv.Error:
         _refuse_records(data, delimiter, 0)
     if not first:
