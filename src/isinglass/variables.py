@@ -399,11 +399,9 @@ def corners(n_categories: int) -> FloatArray:
 
 @lru_cache(maxsize=64)
 def _unnamed_bits(p: int) -> Variables:
-    variables = object.__new__(Variables)
-    entries = (default_names(p), ("binary",) * p, (_BITS,) * p, (_BIT_SCORES,) * p, (False,) * p, False, None)
-    for name, entry in zip(Variables.__dataclass_fields__, entries, strict=True):
-        object.__setattr__(variables, name, entry)
-    return variables
+    one = Variables(default_names(1), ("binary",), (_BITS,), (_BIT_SCORES,), named=False)
+    entries = {name: getattr(one, name) * p for name in ("kinds", "categories", "scores", "covariate")}
+    return one._with(names=default_names(p), **entries)
 
 
 def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the source
