@@ -118,6 +118,6 @@ function makeValue(value, gone, column, place) {
   const title = gone ? "Counts as missing; click to count it as an answer" : "Click if this stands for a missing answer";
   return make("button", {
     class: "value", id: `value-${place}-${value}`, text: shorten(value), title,
-    "aria-label": `${value} is missing in ${column.name}`, "aria-pressed": String(gone), onclick: toggle,
+    "aria-label": `${value} ${state.labels.na_value} ${column.name}`, "aria-pressed": String(gone), onclick: toggle,
   });
 }

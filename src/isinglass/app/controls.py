@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from isinglass.cli.grammar import spell_column
 from isinglass.errors import Setting
 from isinglass.text_tables import join_words
@@ -13,6 +15,7 @@ LABELS = {
     "groups": "Groups to compare",
     "missing": "Missing cells",
     "na_values": "Codes for missing answers",
+    "na_value": "is missing in",  # after a value, before its column
     "covariates": "Covariate",
     "id_column": "The first column names the rows",
 }
@@ -29,15 +32,8 @@ def name_control(mention: Setting) -> str | None:
     """Return how a message mentions a control of the page; None for what the page has no control for."""
     value, name = mention.value, "groups" if mention.name == "labels" else mention.name
     if name == "na_values" and mention.has_value:
-        texts = {key: join_words(codes) for key, codes in value.items()}
-        return join_words(
-            [
-                f"“{LABELS[name]}: {text}”" if key is None else f"“{text} is missing in {spell_column(key)}”"
-                for key, text in texts.items()
-            ]
-        )
-    named = value if isinstance(value, list | tuple) else [value]
-    columns = join_words([spell_column(each) if isinstance(each, int) else str(each) for each in named])
+        return join_words([_name_codes(column, codes) for column, codes in value.items()])
+    columns = _list_columns(value)
     if name == "drop" and not isinstance(value, int):  # else of a file that cannot be opened, with no boxes
         return f"untick {columns}" if mention.has_value else "untick it"
     if name in OPTIONS["kinds"]:
@@ -46,3 +42,19 @@ def name_control(mention: Setting) -> str | None:
         return None
     chosen = OPTIONS.get(name, {}).get(str(value), columns)
     return f"“{LABELS[name]}: {chosen}”" if mention.has_value and name != "id_column" else f"“{LABELS[name]}”"
+
+
+def _name_codes(column: str | None, codes: Sequence[str]) -> str:
+    """Return the control for codes of a column, or of all."""
+    text = join_words(codes)
+    return (
+        f"“{LABELS['na_values']}: {text}”"
+        if column is None
+        else f"“{text} {LABELS['na_value']} {spell_column(column)}”"
+    )
+
+
+def _list_columns(value: object) -> str:
+    """Return columns, given by name or by number, as words."""
+    named = value if isinstance(value, list | tuple) else [value]
+    return join_words([spell_column(each) if isinstance(each, int) else str(each) for each in named])
