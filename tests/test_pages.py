@@ -267,7 +267,8 @@ def _facts_about_reading():
         assert known[zero] == one
         yield "tables.md", pair
     yield from (("tables.md", f"`{name}`") for name in header.ID_NAMES - {"", "__index_level_0__"})
-    assert [files._DELIMITERS[name] for name in ("tab", "comma", "semicolon", "bar", "blank")] == [*text._DELIMITERS, " "]
+    named = [files._DELIMITERS[name] for name in ("tab", "comma", "semicolon", "bar", "blank")]
+    assert named == [*text._DELIMITERS, " "]
     yield (
         "tables.md",
         f"Tab, comma, semicolon, bar and blank (any run of blanks and tabs) are tried on the first "
