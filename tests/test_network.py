@@ -184,9 +184,9 @@ OK = [[0.0, 1.0], [1.0, 0.0]]
         ((OK, ["a", "b"]), "fields must be an array of numbers; got"),
         (([[0], [1, 2]], [0, 0]), "couplings must be an array of numbers; got"),
         ((OK, [0, 0], ["a", "a"]), "names must be different from each other; got 'a' twice"),
-        ((OK, [0, 0], ["a"]), r"names must have one entry per node \(2\); got 1"),
+        ((OK, [0, 0], ["a"]), r"names must have one entry per variable \(2\); got 1"),
         ((OK, [0, 0], ["a", 1]), "names must be strings; got 1. Use"),
-        ((OK, [0, 0], "ab"), "names must be a list of strings, one per node; got 'ab'"),
+        ((OK, [0, 0], "ab"), "names must be a list of strings, one per variable; got 'ab'"),
     ],
 )
 def test_bad_models_are_explained(arguments, message):

@@ -123,6 +123,8 @@ def test_the_first_column_with_more_than_two_values_is_named():
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
+        ((3, "ordinal"), "categories must have an entry for every variable; got 3"),
+        (((), "ordinal"), "categories must have an entry for every variable"),
         (((2,), None), "kinds must be binary, ordinal, nominal or continuous; got None"),
         (((2,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
         (((3,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
@@ -140,7 +142,7 @@ def test_the_first_column_with_more_than_two_values_is_named():
         (((3,), "ordinal", [[0, 1, np.inf]]), "one finite number"),
         (((3,), "ordinal", [["a", "b", "c"]]), "must be numbers"),
         (((3, 2), ["ordinal"]), "one entry per variable"),
-        (((3,), "ordinal", None, ["a", "b"]), "one entry per node"),
+        (((3,), "ordinal", None, ["a", "b"]), "one entry per variable"),
     ],
 )
 def test_what_is_no_variable(parts, message):

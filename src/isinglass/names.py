@@ -33,14 +33,14 @@ def unused_name(name: str, taken: Collection[str]) -> str:
 
 
 def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]:
-    """Return one distinct name per node; those of `default_names` if there are none."""
+    """Return one distinct name per variable; those of `default_names` if there are none."""
     if names is None:
         return default_names(n_features)
     if isinstance(names, str):
-        raise ArgumentError("names", "must be a list of strings, one per node", names)
+        raise ArgumentError("names", "must be a list of strings, one per variable", names)
     checked = tuple(names)
     if len(checked) != n_features:
-        raise DataError(f"names must have one entry per node ({n_features}); got {len(checked)}.")
+        raise DataError(f"names must have one entry per variable ({n_features}); got {len(checked)}.")
     for name in checked:
         if not isinstance(name, str):
             raise ArgumentError("names", "must be strings", name, "Use [str(name) for name in names].")

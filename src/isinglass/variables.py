@@ -112,6 +112,8 @@ class Variables:
         an ordinal one has the scores 0, 1, 2, …. The scores of a continuous one are divided by the standard deviation
         that it has if all categories are equally frequent.
         """
+        if not isinstance(categories, Iterable) or len(categories) == 0:
+            raise ArgumentError("categories", "must have an entry for every variable", categories)
         p = len(categories)
         words = [kinds] * p if isinstance(kinds, str) or not isinstance(kinds, Iterable) else list(kinds)
         points = [None] * p if scores is None else list(scores)

@@ -423,7 +423,7 @@ def test_thresholds_of_single_columns():
         ({"kinds": {7: "nominal"}}, "^kinds must name a column of the table, which has 2; got number 7"),
         ({"encode": {0: (1, 2, 3)}}, "encode must map 3 to 0, 1 or missing .*; got 2"),
         ({"names": "ab"}, "names must be a list of strings, .*; got 'ab'"),
-        ({"names": ["a"]}, r"one entry per node \(2\); got 1"),
+        ({"names": ["a"]}, r"one entry per variable \(2\); got 1"),
         ({"names": ["a", "a"]}, "names must be different from each other"),
     ],
 )

@@ -22,7 +22,11 @@ from isinglass.variables import check_kind
 
 @dataclass(frozen=True, eq=False)
 class ColumnSpec:
-    """What is known about a column before its values have a meaning: what the user states, and what it is itself."""
+    """What is known about a column before its values have a meaning: what the user states, and what it is itself.
+
+    The option ``encode`` says what values mean. It may name the column (``is_named``), hold for all columns, of which
+    it speaks only where its values occur (``is_meant``), or ask for the two values of a column (``is_auto``).
+    """
 
     source: Source
     place: int  # in the source
