@@ -538,6 +538,11 @@ def test_labels_that_read_alike_are_refused():
         compare_groups(default_rng(0).integers(0, 2, (40, 3)), labels, 0.1, n_permutations=1)
 
 
+def test_labels_may_come_from_a_generator():
+    X = default_rng(0).integers(0, 2, (40, 3))
+    assert compare_groups(X, (k % 2 for k in range(40)), 0.1, n_permutations=1).n_rows == (20, 20)
+
+
 def test_infinity_is_a_label():
     X = default_rng(0).integers(0, 2, (40, 3))
     found = compare_groups(X, np.where(np.arange(40) % 2, 1.0, np.inf), 0.1, n_permutations=1)

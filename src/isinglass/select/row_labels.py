@@ -28,7 +28,8 @@ def group_numbers(groups: ArrayLike | None, table: AnyTable) -> NDArray[np.integ
         raise DataError("groups cannot be given for a table in parts. Read the table into memory.")
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.shape == (len(table),):
         return groups  # none missing, and no two alike
-    labels = _label_rows("groups", groups, table.whole(), "Leave these rows out, with their labels.")
+    labels = _entries("groups", groups, table.whole())
+    _refuse_blank("groups", labels, table.whole(), "Leave these rows out, with their labels.")
     return number_labels(labels, sorted(set(labels), key=by_value))
 
 
@@ -59,12 +60,13 @@ def labeled_rows(table: Table, labels: Mapping[str, object]) -> tuple[Table, lis
         return replace(table[kept], n_unlabeled=n_unlabeled, n_dropped=n_dropped), [each[kept] for each in entries]
     reading = f"{setting('missing', 'drop')} or {setting('missing', 'impute')}"
     remedy = f"Leave these rows out, with their labels, or read the table with {reading}, which do so."
-    return table, [_label_rows(argument, each, table, remedy) for argument, each in labels.items()]
+    for argument, each in zip(labels, entries, strict=True):
+        _refuse_blank(argument, each, table, remedy)
+    return table, entries
 
 
-def _label_rows(argument: str, labels: object, table: Table, remedy: str) -> AnyArray:
-    """Return one label per row of the table as text, none missing; ``remedy`` is advice where one is."""
-    entries = _entries(argument, labels, table)
+def _refuse_blank(argument: str, entries: AnyArray, table: Table, remedy: str) -> None:
+    """Name the rows without a label, if there are any; ``remedy`` is advice."""
     blank = np.flatnonzero(entries == None)  # noqa: E711 - of each entry
     if len(blank):
         rows = listed([called_row(row) for row in (blank if table.rows is None else table.rows[blank]).tolist()])
@@ -72,7 +74,6 @@ def _label_rows(argument: str, labels: object, table: Table, remedy: str) -> Any
             f"{setting(argument)} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
             f"({rows}). {remedy}"
         )
-    return entries
 
 
 def _entries(argument: str, labels: object, table: Table) -> AnyArray:
