@@ -257,7 +257,6 @@ def quoted_facts():
 
 def _facts_about_reading():
     from isinglass.data.files import header, text
-    from isinglass.data.files import read_table as files
     from isinglass.data.meaning import scores, two_values
     from isinglass.data.parts import backends
 
@@ -267,8 +266,7 @@ def _facts_about_reading():
         assert known[zero] == one
         yield "tables.md", pair
     yield from (("tables.md", f"`{name}`") for name in header.ID_NAMES - {"", "__index_level_0__"})
-    named = [files._DELIMITERS[name] for name in ("tab", "comma", "semicolon", "bar", "blank")]
-    assert named == [*text._DELIMITERS, " "]
+    assert list(text.DELIMITERS) == ["tab", "comma", "semicolon", "bar", "blank"]
     yield (
         "tables.md",
         f"Tab, comma, semicolon, bar and blank (any run of blanks and tabs) are tried on the first "

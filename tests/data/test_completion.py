@@ -125,6 +125,12 @@ def test_files_keep_their_cells(net, tmp_path):
         assert all(cell.isdecimal() for cell in found[:, [0, 2, 4]].ravel())
 
 
+def test_missing_bytes_are_filled_with_bytes():
+    frame = pd.DataFrame({"a": [b"yes", b"no", None, b"no"] * 10, "b": [1, 0, 0, 1] * 10})
+    fit = Method(selector=Fixed(0.1)).fit(as_table(frame, encode="auto", missing="impute"))
+    assert set(fit.impute(frame)["a"]) == {b"yes", b"no"}
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_an_array_is_opened_once(net):
     cells = HOLED[COLUMNS].astype(object).where(~GONE[:, :-1], None).to_numpy()

@@ -80,13 +80,15 @@ class OpenCells:
 
 
 def _fill(values: AnyArray, rule: Rule, name: str, seen: AnyArray) -> list[Value]:
-    """Return the values for the missing cells of a column; truth values if the observed ones, ``seen``, are such."""
+    """Return the values for the missing cells of a column; truth values or bytes if those observed, ``seen``, are."""
     if isinstance(rule, Cut):
         raise DataError(
             f"{setting('X')} must have no missing cells in column {name}, whose numbers the fit only compares with "
             f"{rule.threshold:g}: it knows no number to put there. predict_proba has the probability of a larger one."
         )
     new = values.tolist()
+    if len(seen) and all(isinstance(cell, bytes) for cell in seen):
+        return [str(cell).encode() for cell in new]
     if len(seen) and all(isinstance(cell, bool) for cell in seen) and all(cell in (0, 1) for cell in new):
         return [bool(cell) for cell in new]
     whole = rule.decimals == 0 if isinstance(rule, Steps) else all(isinstance(value, int) for value in rule.values)

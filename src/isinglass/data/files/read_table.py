@@ -13,7 +13,7 @@ from isinglass.data.files.documents import Document, Limits, name_of, open_docum
 from isinglass.data.files.formats import explain_damage, find_format, load_table
 from isinglass.data.files.header import find_row_names
 from isinglass.data.files.spreadsheets import load_excel
-from isinglass.data.files.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
+from isinglass.data.files.text import DELIMITERS, blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.values import spell_out
@@ -23,7 +23,6 @@ from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
-_DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
 
 
 @takes(ReadOptions)
@@ -161,7 +160,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
         separator = _find_separator(data, options.delimiter, known.delimiter)
         data, n_titles, wording = blank_titles(data, separator, header)
         records = read_records(data, separator, limits)
-        detected["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == separator), separator)
+        detected["delimiter"] = next((name for name, each in DELIMITERS.items() if each == separator), separator)
         if n_comments + n_titles:
             detected["comments"] = str(n_comments + n_titles)
         if decimal is None and separator == ",":
@@ -179,9 +178,9 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
 def _find_separator(data: bytes, stated: str | None, known: str | None) -> str:
     """Return the character that separates fields: as stated, or as found, by preference as in another file."""
     found = find_delimiter(data, known) if stated is None else stated
-    separator = _DELIMITERS.get(found, found)
+    separator = DELIMITERS.get(found, found)
     if len(separator) != 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
-        raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", stated)
+        raise ArgumentError("delimiter", f"must be one character or one of {tuple(DELIMITERS)}", stated)
     return separator
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from isinglass._core import Words
 
-_DELIMITERS = ("\t", ",", ";", "|")
+DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
 _SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
 _HEADER_BYTES = 1 << 20  # that the wording of many questions may take
 _PIECE, LONGEST_LINE = 2**20, 2**26
@@ -146,10 +146,11 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     if known and _try_delimiter(sample, known).is_even:
         return known
-    splits = {delimiter: _try_delimiter(sample, delimiter) for delimiter in (*_DELIMITERS, " ")}
-    best = max(_DELIMITERS, key=lambda delimiter: splits[delimiter])
-    if not splits[best].is_even and splits[" "] > splits[best]:  # otherwise blanks are within cells
-        best = " "
+    splits = {delimiter: _try_delimiter(sample, delimiter) for delimiter in DELIMITERS.values()}
+    blank = splits.pop(" ")
+    best = max(splits, key=lambda delimiter: splits[delimiter])
+    if not splits[best].is_even and blank > splits[best]:  # otherwise blanks are within cells
+        return " "
     return best if splits[best].width > 1 else ","
 
 
