@@ -101,7 +101,8 @@ class CurveChart {
   drawLines(svg, scale, width, height) {
     const { alphas, lines, band, limit, limitLabel, choice } = this.curve;
     const bottom = height - MARGIN.bottom;
-    const trace = (values) => alphas.map((alpha, k) => [scale.x(alpha), values[k]]).filter(([, v]) => v !== null).map(([x, v]) => [x, scale.y(v)]);
+    const known = (values) => alphas.map((alpha, k) => [alpha, values[k]]).filter(([, value]) => value !== null);
+    const trace = (values) => known(values).map(([alpha, value]) => [scale.x(alpha), scale.y(value)]);
     const points = (values) => trace(values).map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`);
     if (band) svg.append(makeSvg("polygon", { class: "band", points: [...points(band[1]), ...points(band[0]).reverse()].join(" ") }));
     const taken = lines.flatMap((line) => pointsOn(trace(line.values)));

@@ -3,7 +3,10 @@
 const VALUE_WORD = HAS_UNSIGNED ? (HAS_SIGNED ? "Coupling or norm" : "Norm") : "Coupling";
 const SIGN_CLASSES = ["minus", "none", "plus"];
 
-const describeColumn = ({ label, values }) => ({ number: values.some((value) => typeof value === "number"), whole: isWhole(values), field: label.replaceAll(" ", "_") });
+function describeColumn({ label, values }) {
+  const number = values.some((value) => typeof value === "number");
+  return { number, whole: isWhole(values), field: label.replaceAll(" ", "_") };
+}
 
 function headEdgeColumn(label) {
   if (/^(mean$|q\d)/.test(label)) return `Bootstrap ${label}`;
@@ -15,7 +18,10 @@ function makeEdgeTable(filename, pick) {
   const columns = [
     { label: "Node", field: "source", value: (pair) => NODES.names[pair.s], searched: true },
     { label: "Neighbor", field: "target", value: (pair) => NODES.names[pair.t], searched: true },
-    { label: VALUE_WORD, field: "coupling", number: true, value: (pair) => pair.value, write: (pair) => formatValue(pair), tone: (pair) => SIGN_CLASSES[pair.sign + 1] },
+    {
+      label: VALUE_WORD, field: "coupling", number: true,
+      value: (pair) => pair.value, write: (pair) => formatValue(pair), tone: (pair) => SIGN_CLASSES[pair.sign + 1],
+    },
     { label: "Weight", field: "weight", number: true, minor: true, value: (pair) => Math.abs(pair.value) },
     ...DATA.edge_columns.map((column) => ({
       ...describeColumn(column),
@@ -46,5 +52,6 @@ function makeNodeTable(filename, pick, measure) {
       value: (node) => column.values[node],
     })),
   ];
-  return new DataTable("nodes", { noun: "node", columns, sortBy: HAS_GROUPS ? 3 : 2, descending: true, filename, pick, nameRow: (node) => NODES.names[node] });
+  const order = { sortBy: HAS_GROUPS ? 3 : 2, descending: true };
+  return new DataTable("nodes", { noun: "node", columns, ...order, filename, pick, nameRow: (node) => NODES.names[node] });
 }

@@ -55,7 +55,11 @@ function readNetwork(k) {
     }
   }
   const isKnown = (node) => kindOf(node) !== "nominal" && (signed[node] > 0 || degree[node] === 0);
-  return { pairs, degree, strength, influence: Array.from(influence, (sum, node) => (isKnown(node) ? sum : null)), positive, negative, unsigned: pairs.length - positive - negative, strongest };
+  return {
+    pairs, degree, strength, strongest, positive, negative,
+    unsigned: pairs.length - positive - negative,
+    influence: Array.from(influence, (sum, node) => (isKnown(node) ? sum : null)),
+  };
 }
 
 /* Largest coupling anywhere on the path: widths mean the same at every alpha. */

@@ -13,7 +13,8 @@ const unitOf = (node) => (typeof CATEGORIES.units[node] === "number" ? ` (${form
 function describeStep(node) {
   const [low, high] = labelsOf(node);
   if (isNumber(node)) return `${quote(NODES.names[node])} is one standard deviation${unitOf(node)} higher`;
-  return kindOf(node) === "binary" ? `${quote(NODES.names[node])} is ${quote(high)} rather than ${quote(low)}` : `${quote(NODES.names[node])} is one point higher`;
+  const change = kindOf(node) === "binary" ? `${quote(high)} rather than ${quote(low)}` : "one point higher";
+  return `${quote(NODES.names[node])} is ${change}`;
 }
 
 function describeOdds(node) {
@@ -48,23 +49,30 @@ function sideOf(node) {
 function makeHeat({ caption, s, t, rows, columns, cells, write, tint, title }) {
   const table = make("table", { class: "heat" });
   const names = [s, t].map((node) => NODES.names[node]);
-  table.append(make("thead", {}, [
-    make("tr", {}, [make("td"), make("th", { scope: "colgroup", colspan: String(columns.length), class: "side", text: names[1] })]),
-    make("tr", {}, [make("th", { scope: "col", class: "side", text: names[0] }), ...columns.map((text) => make("th", { scope: "col", text }))]),
-  ]));
+  const across = make("th", { scope: "colgroup", colspan: String(columns.length), class: "side", text: names[1] });
+  const down = make("th", { scope: "col", class: "side", text: names[0] });
+  const heads = columns.map((text) => make("th", { scope: "col", text }));
+  table.append(make("thead", {}, [make("tr", {}, [make("td"), across]), make("tr", {}, [down, ...heads])]));
   const body = make("tbody");
   cells.forEach((line, a) => {
     const row = make("tr", {}, [make("th", { scope: "row", text: rows[a] })]);
     line.forEach((value, b) => {
       const cell = make("td", { text: write(value), title: title(a, b) });
       const share = Math.max(-1, Math.min(1, tint(value, a, b)));
-      cell.style.background = `color-mix(in srgb, var(--${share < 0 ? "negative" : "positive"}) ${(STRONGEST_TINT * Math.abs(share)).toFixed(1)}%, var(--surface))`;
+      const color = `var(--${share < 0 ? "negative" : "positive"}) ${(STRONGEST_TINT * Math.abs(share)).toFixed(1)}%`;
+      cell.style.background = `color-mix(in srgb, ${color}, var(--surface))`;
       row.append(cell);
     });
     body.append(row);
   });
   table.append(body);
-  return make("figure", {}, [make("figcaption", { text: caption }), make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": caption }, [table])]);
+  return makeFigure(caption, table);
+}
+
+/* A table or a chart that may be scrolled, below its caption; `label` is what it is called by itself. */
+function makeFigure(caption, content, label = caption) {
+  const region = make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": label }, [content]);
+  return make("figure", {}, [make("figcaption", { text: caption }), region]);
 }
 
 /* Two decimals in every cell, so that they can be compared. */
@@ -76,7 +84,8 @@ function writeCoupling(value) {
 function makeBlock({ s, t }, block, caption) {
   const [rows, columns] = [sideOf(s), sideOf(t)];
   const most = block.flat().reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1;
-  return makeHeat({ caption, s, t, rows, columns, cells: block, write: writeCoupling, tint: (value) => value / most, title: (a, b) => `${rows[a]}, ${columns[b]}` });
+  const title = (a, b) => `${rows[a]}, ${columns[b]}`;
+  return makeHeat({ caption, s, t, rows, columns, cells: block, write: writeCoupling, tint: (value) => value / most, title });
 }
 
 /* Counts, tinted by how far they are from those of two columns that have nothing to do with each other. */
@@ -169,8 +178,7 @@ function makeScatter({ s, t }, counts, means, where) {
     const bar = (mean, i) => makeSvg("line", { class: "mean", x1: px(along[i]) - 16, x2: px(along[i]) + 16, y1: py(mean), y2: py(mean) });
     svg.append(...(means ?? []).map(bar));
   }
-  const region = make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": caption }, [svg]);
-  return make("figure", {}, [make("figcaption", { text: `${caption}${means ? `; line: expected by the network${where}` : ""}` }), region]);
+  return makeFigure(`${caption}${means ? `; line: expected by the network${where}` : ""}`, svg, caption);
 }
 
 /* Lines, ticks and names of the axes; categories are named as far as there is room. */

@@ -54,7 +54,8 @@ function placeLabel(view, node, crowd, always, sides) {
   const [x, y] = view.screen(node);
   const size = view.size(node);
   const width = view.widths[node] + 4;
-  const centered = x < 0 || x > view.width ? x - width / 2 : Math.max(0, Math.min(x - width / 2, view.width - width)); /* moved in at the sides */
+  const isInside = x >= 0 && x <= view.width; /* then the label is moved in at the sides */
+  const centered = isInside ? Math.max(0, Math.min(x - width / 2, view.width - width)) : x - width / 2;
   const places = [
     [x + size + 1, y - 7],
     [x - size - 1 - width, y - 7],

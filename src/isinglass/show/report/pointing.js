@@ -99,7 +99,8 @@ class Pointing {
     const release = (event) => {
       if (!this.pointers.delete(event.pointerId)) return;
       const clicked = event.type === "pointerup" && this.traveled < 5;
-      if (clicked) this.choose(this.dragged, this.dragged < 0 ? this.view.pairAt(...place(event), event.pointerType === "touch" ? 10 : 5) : null);
+      const reach = event.pointerType === "touch" ? 10 : 5;
+      if (clicked) this.choose(this.dragged, this.dragged < 0 ? this.view.pairAt(...place(event), reach) : null);
       this.dragged = -1;
       canvas.parentElement.classList.remove("dragging");
     };

@@ -77,7 +77,8 @@ class DataTable {
     const cells = this.columns.map((column) => {
       const isFirst = column === this.columns[0];
       const cell = make("td", { class: column.number ? "number" : "", text: isFirst ? "" : column.write(row) });
-      if (isFirst) cell.append(make("button", { class: "row", "aria-label": `Show ${this.nameRow(row)}`, text: column.write(row) }));
+      const button = { class: "row", "aria-label": `Show ${this.nameRow(row)}`, text: column.write(row) };
+      if (isFirst) cell.append(make("button", button));
       if (column.searched) cell.classList.add("name");
       if (column.minor) cell.classList.add("minor");
       if (column.tucked) cell.classList.add("tucked");
@@ -93,8 +94,9 @@ class DataTable {
 
   /* All rows that pass the filters, in the order of the table, with all digits. */
   download() {
-    const lines = [this.columns.map((column) => column.field), ...this.ordered().map((row) => this.columns.map((column) => column.value(row)))];
-    const text = lines.map((line) => line.map(quoteCsv).join(",")).join("\n") + "\n";
+    const head = this.columns.map((column) => column.field);
+    const rows = this.ordered().map((row) => this.columns.map((column) => column.value(row)));
+    const text = [head, ...rows].map((line) => line.map(quoteCsv).join(",")).join("\n") + "\n";
     saveBlob(new Blob([text], { type: "text/csv;charset=utf-8" }), this.filename());
   }
 }

@@ -155,7 +155,9 @@ class NetworkView {
     const least = Math.min(490, 0.65 * window.innerHeight, 0.75 * this.canvas.clientWidth);
     /* On paper the canvas is scaled as it is: no room around the drawing, and none taken from the window. */
     const printing = "printing" in document.documentElement.dataset;
-    const height = printing ? Math.min(Math.max(needed, 160), 1.15 * this.canvas.clientWidth) : Math.max(Math.min(needed, 0.72 * window.innerHeight, 720), least, 280);
+    const height = printing
+      ? Math.min(Math.max(needed, 160), 1.15 * this.canvas.clientWidth)
+      : Math.max(Math.min(needed, 0.72 * window.innerHeight, 720), least, 280);
     this.canvas.parentElement.style.height = `${height}px`;
     byId("panel").style.maxHeight = `${height}px`;
     return height;
@@ -372,7 +374,8 @@ function luminance(color) {
 
 /* Distance of every node to its nearest, as a multiple of the median. */
 function nearestDistances(x, y) {
-  const nearest = x.map((_, a) => x.reduce((least, _x, b) => (a === b ? least : Math.min(least, Math.hypot(x[a] - x[b], y[a] - y[b]))), Infinity));
+  const distance = (a, b) => (a === b ? Infinity : Math.hypot(x[a] - x[b], y[a] - y[b]));
+  const nearest = x.map((_, a) => x.reduce((least, _x, b) => Math.min(least, distance(a, b)), Infinity));
   const median = [...nearest].sort((a, b) => a - b)[Math.floor(nearest.length / 2)];
-  return nearest.map((distance) => (Number.isFinite(distance) && median > 0 ? distance / median : 1));
+  return nearest.map((least) => (Number.isFinite(least) && median > 0 ? least / median : 1));
 }
