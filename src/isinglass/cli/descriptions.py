@@ -95,9 +95,9 @@ def describe_imputation(missing: Missing | None, n_columns: int, how: str = "") 
     return {"Imputed": f"{share:.1%} of the cells, {how or f'{missing.n_imputations} times, {rounds}'}{empty}"}
 
 
-def describe_coding(coding: Coding | None) -> dict[str, str]:
+def describe_coding(coding: Coding) -> dict[str, str]:
     """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
-    if coding is None or all(rule.is_plain for rule in coding.columns):
+    if all(rule.is_plain for rule in coding.columns):
         return {}
     numbers = coding.layout.numbers or range(len(coding.columns))
     labels = coding.names or [f"column {coding.layout.number_in_file(k) + 1}" for k in numbers]

@@ -34,10 +34,7 @@ if TYPE_CHECKING:
     from isinglass.network import Network
 
 FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf", "methods.txt", "blocks.csv", "covariates.csv"]
-NODE_MEASURES = (
-    *("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy"),
-    *("deviance_explained", "r_squared"),
-)
+ACCURACIES = ("accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained", "r_squared")
 
 
 @command("fit", TABLE_OR_PATTERN, bundles=[ESTIMATE, READING], general="strict as_json")
@@ -64,12 +61,13 @@ def fit(
     covariates.csv) and run.json to a folder.
     """
     from isinglass.evaluate.centrality import BRIDGES, MEASURES
+    from isinglass.export import write_network
 
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
     folder = output_folder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
-    known = Attributes.read(attributes, raw.variables, {*NODE_MEASURES, *MEASURES, *BRIDGES})
+    known = Attributes.read(attributes, raw.variables, {*ACCURACIES, *MEASURES, *BRIDGES})
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
     settings = {
         "Table": reading.describe(raw, table),
@@ -77,9 +75,6 @@ def fit(
         **describe_coding(raw.coding),
         "Method": str(estimate),
     }
-    data = raw if found.imputation is None else found.imputation.table
-    from isinglass.export import write_network
-
     edges = text_of(lambda file: write_network(found.network, file, "edges", edge_attributes=found.edge_attributes))
     record = {"table": describe_table(raw), "method": estimate.record}
     if console.as_json:
@@ -87,10 +82,11 @@ def fit(
         chosen = {"criterion": estimate.criterion, "description": found.method.selector.words}
         record["selection"] = {**chosen, "stages": stages}
         record |= _describe(found)
-    write_results(
-        *(console, folder, settings, found.facts(), {"edges.csv": edges}, record),
-        write=lambda here: write_files(here, data, found, known),
-    )
+
+    def write(here: Path) -> None:
+        write_files(here, raw if found.imputation is None else found.imputation.table, found, known)
+
+    write_results(console, folder, settings, found.facts(), {"edges.csv": edges}, record, write)
 
 
 def _describe(found: Fit) -> JsonObject:
@@ -125,7 +121,11 @@ def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
     model = found.network.without_covariates()
     measured = node_table(data, found).columns
     bridged = further_measures(model, known.groups)
-    nodes: dict[str, Any] = {**known.columns, **bridged, **{name: measured[name] for name in NODE_MEASURES}}
+    nodes: dict[str, Any] = {
+        **known.columns,
+        **bridged,
+        **{name: measured[name] for name in ("expected_influence", *ACCURACIES)},
+    }
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:
         write_network(model, here / "blocks.csv", "blocks")

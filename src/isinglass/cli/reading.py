@@ -187,11 +187,8 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
     return [("groups", value[0])] if name == "labels" else [(name, value)] if value != [] else []
 
 
-OF_THE_FILE = (
-    *("missing", "weights", "transpose", "weight_kind", "header", "id_column", "na_values", "delimiter"),
-    *("encoding", "decimal", "sheet"),
-)
 READING = Bundle("reading", Reading, under(option_table.READING, option_table.ADVANCED))
 """For a table to fit."""
-READING_AGAIN = Bundle("reading", Reading, OF_THE_FILE)
+OF_A_FILE = "missing weights transpose weight_kind header id_column na_values delimiter encoding decimal sheet"
+READING_AGAIN = Bundle("reading", Reading, OF_A_FILE.split())
 """For a table of a model, which knows its columns and what their values mean."""
