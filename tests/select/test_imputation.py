@@ -34,7 +34,7 @@ from isinglass.select.imputation import complete_table
 from isinglass.select.method import Wrapped
 from isinglass.select.pooling import _redraw
 from isinglass.select.task import Task
-from isinglass.select.two_stage import FixedStages
+from isinglass.select.two_stage_choice import FixedStages
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
 X = simulate.exact_sample(CHAIN, 400, random_state=0)

@@ -31,7 +31,8 @@ from isinglass.select.settings import Run
 from isinglass.select.stage_search import Stage
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings
-from isinglass.select.two_stage import TwoStage, TwoStageChoice
+from isinglass.select.two_stage import TwoStage
+from isinglass.select.two_stage_choice import TwoStageChoice
 
 __all__ = [
     "EBIC",

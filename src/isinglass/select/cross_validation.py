@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ class CrossValidation(Selector):
             "paths": task.paths,
             "random_state": origin,
         }
-        fold = task.replace(run=task_run(task.run), groups=None)
+        fold = replace(task, run=task_run(task.run), groups=None)
         work = [(fold, path.alphas, *part) for part in parts]
         results = run_tasks(_score_path, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
         scores = np.array([result["scores"] for result in results]).reshape(*shape, len(path))

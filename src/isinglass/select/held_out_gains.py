@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ class HeldOutGains:
             n_threads = 1  # parts are what is worked on side by side
         elif n_cells < SHORT_FOLD_CELLS:
             inside, n_threads = run.inside(1), min(thread_count(run.n_threads), len(self.folds))
-        shared = task.loosened().replace(run=inside, groups=None), self.first, self.reference, networks
+        shared = replace(task.loosened(), run=inside, groups=None), self.first, self.reference, networks
         work = [(*shared, fold, earlier) for fold, earlier in zip_longest(self.folds, self.fits)]
         return run_tasks(_fit_fold, work, description="Cross-validation", run=run, n_threads=n_threads)
 

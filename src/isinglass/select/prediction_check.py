@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from isinglass.select.held_out_gains import HeldOutGains, Place
 from isinglass.select.scoring import EdgePrice
 from isinglass.select.stage_search import FULL, Stage, StageSearch, first_stage, second_stage
 from isinglass.select.task import Task
+from isinglass.select.two_stage_choice import TwoStageChoice
 from isinglass.selection_records import Reason
 
 LASSO, REWEIGHTED, GENTLE = 0, 1, 2
@@ -38,18 +38,6 @@ STRIDE = 2.0
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
 
 
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """The network that is taken, solved to the tolerance of the task, and why."""
-
-    stages: tuple[Stage, ...]
-    number: int  # of its stage
-    index: int  # in its stage
-    reason: Reason
-    left_out: tuple[str, ...] = ()  # what there was no time for, in words
-    n_folds: int = 0
-
-
 class PredictionCheck:
     """The search for the network that is taken, by the gains of networks in held-out rows."""
 
@@ -63,7 +51,7 @@ class PredictionCheck:
         self.reference = second.solution  # the choice of the EBIC, which is checked
         self.held_out = HeldOutGains(task, folds, first.solution, second.solution)
 
-    def decide(self) -> Verdict:
+    def decide(self) -> TwoStageChoice:
         """Return the network that is taken."""
         chosen = self._decide()
         first, second = self.stages[:2]
@@ -103,8 +91,8 @@ class PredictionCheck:
             return first_stage(self.task)
         return second_stage(self.task, self.stages[LASSO].solution, EXPONENTS[number], self.price)
 
-    def _take(self, place: Place, reason: Reason) -> Verdict:
-        """Return the verdict for a network, with what is known of all."""
+    def _take(self, place: Place, reason: Reason) -> TwoStageChoice:
+        """Return the choice of a network, solved to the tolerance of the task, with what is known of all."""
         number, index = place
         stages = [stage.with_gains(self.held_out.in_stage(k)) for k, stage in enumerate(self.stages)]
         if index != stages[number].index:
@@ -114,7 +102,7 @@ class PredictionCheck:
         check, n_folds, left_out = "the check by prediction", len(self.held_out.fits), list[str]()
         if self.held_out.is_cut:
             left_out.append(f"networks that {check} would have looked at" if n_folds else check)
-        return Verdict(tuple(stages), number, index, reason, tuple(left_out), n_folds)
+        return TwoStageChoice.of(stages, number, reason, self.keep, left_out, index=index, n_folds=n_folds)
 
     def score(self, places: Iterable[Place]) -> None:
         """Find the gains of networks, if there is time."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -123,7 +123,7 @@ class StARS(Selector):
         subsamples = [_draw(member, size, seed) for seed in seeds]
         equal = table.with_weight(None)
         constant = np.array([which_vary(equal) & ~which_vary(equal[drawn]) for drawn in subsamples])
-        task = task.replace(table=table, groups=None)
+        task = replace(task, table=table, groups=None)
         grid = self._grid([task, *(task.on(drawn) for drawn in subsamples)])
         fingerprint = {
             "X": table,
@@ -162,7 +162,7 @@ class StARS(Selector):
         maximum of the instability never falls: the choice is known as soon as it exceeds the threshold, and the dense
         end is not run.
         """
-        fold = task.replace(run=task_run(task.run))
+        fold = replace(task, run=task_run(task.run))
         shares, disagreements, n_unconverged = list[sp.csr_array](), list[float](), 0
         with shown(task.run.progress):
             while len(shares) < len(grid) and max(disagreements, default=0.0) <= self.threshold:

@@ -147,10 +147,6 @@ class Task:
             return {"rule": self.paths.rule, "standardize": self.paths.standardized}
         return {"penalty_weights": self.paths.penalty_weights if penalty is None else penalty}
 
-    def replace(self, **changes: Any) -> Task:  # Any: the fields of this record
-        """Return the same task but for some parts."""
-        return replace(self, **changes)
-
     @cached_property
     def n_rows(self) -> float:
         """Number of rows: the sum of the weights."""
@@ -163,7 +159,7 @@ class Task:
 
     def on(self, part: RowSet) -> Task:
         """Return the task of some of the rows."""
-        return self.replace(table=take_part(self.table, part))
+        return replace(self, table=take_part(self.table, part))
 
     @property
     def is_late(self) -> bool:
@@ -172,4 +168,4 @@ class Task:
 
     def loosened(self) -> Task:
         """Return the same task with a tolerance for solutions that are only compared."""
-        return self.replace(paths=self.paths.replace(tol=max(self.paths.tolerance, LOOSE)))
+        return replace(self, paths=self.paths.replace(tol=max(self.paths.tolerance, LOOSE)))

@@ -15,17 +15,18 @@ import numpy as np
 from isinglass.arguments import RandomSource, as_generator, check_count, check_not_negative, is_real
 from isinglass.data import PartedTable
 from isinglass.data.parts.parted_table import Fold
-from isinglass.errors import ArgumentError, ConvergenceWarning, plural, setting, warn
+from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
-from isinglass.select.prediction_check import STRIDE, PredictionCheck, Verdict, log_distances
+from isinglass.select.prediction_check import STRIDE, PredictionCheck, log_distances
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
-from isinglass.select.selector import Choice, Given, Selector
+from isinglass.select.selector import Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas
-from isinglass.select.stage_search import FULL, Stage, alphas_below, first_stage, second_stage, solve_stage
-from isinglass.select.task import Task, WarmStart
-from isinglass.selection_records import Evidence, Reason, TwoStageRecord
+from isinglass.select.stage_search import FULL, Stage, alphas_below, first_stage, second_stage
+from isinglass.select.task import Task
+from isinglass.select.two_stage_choice import TwoStageChoice
+from isinglass.selection_records import Evidence, Reason
 from isinglass.storage import DROPPABLE
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
@@ -34,54 +35,6 @@ MOST_SEARCHED = 500_000
 """Rows of a table in parts up to which penalties are searched and checked on all of them."""
 MOST_GATHERED = 100_000_000
 """Cells of such a sample up to which it is searched in this process, where no messages are waited for: 2 GB."""
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TwoStageChoice(Choice):
-    """The network that the two-stage estimate chose, and how."""
-
-    #: Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
-    stages: tuple[Stage, ...]
-    stage: int  #: where the network is: the number of the stage (from 0)
-    #: "ebic": it has the smallest EBIC of stage 2; "prediction": it is the sparsest that keeps the share ``keep`` of
-    #: the cross-validated gain, because that one does not; "empty": its only edges are those without a penalty, because
-    #: stage 1 found none or nothing predicts held-out rows better than no edges; "time": the best when time was spent
-    reason: Reason
-    keep: float  #: the share that was used
-    n_folds: int  #: of the cross-validation; 0 if there was none
-    n_sampled: int = 0  #: rows of the sample that the check was made on, in a very long table in parts; 0: all rows
-
-    @property
-    def warm_start(self) -> WarmStart:
-        """Where the solver starts in a similar table."""
-        return WarmStart(self.solution, self.stages[0].solution)
-
-    def fixed(self, scale: float = 1.0) -> FixedStages:
-        """Return the selector at the penalties that were chosen, for noise that is ``scale`` times as large.
-
-        The penalty of stage 2 is divided by couplings of stage 1, which are larger as well; see `follow`.
-        """
-        exponent = self.stages[self.stage].exponent
-        alpha, first = float(scale ** (1.0 + exponent) * self.alpha), float(scale * self.stages[0].solution.alpha)
-        return FixedStages(first, alpha, exponent) if exponent else FixedStages(alpha)
-
-    @property
-    def two_stage_record(self) -> TwoStageRecord:
-        """What each stage tried, chose and proves."""
-        return TwoStageRecord(
-            each=tuple(stage.record for stage in self.stages),
-            number=self.stage,
-            reason=self.reason,
-            keep=self.keep,
-            n_folds=self.n_folds,
-            n_sampled=self.n_sampled,
-        )
-
-    def __repr__(self) -> str:
-        network = self.solution.network
-        size = f"{plural(network.n_edges, 'edge')} among {plural(network.n_nodes, 'node')}"
-        head = f"TwoStageChoice({size}, by {self.reason})"
-        return "\n".join([head, *(f"  {stage!r}" for stage in self.stages)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,11 +94,12 @@ class TwoStage(Selector):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
         sample = None if are_given(self.alphas) else draw_sample(task, self.n_folds, self.random_state)
         if sample is not None:
-            found = self._conclude(sample, self._decide(sample))
+            found = self._decide(sample)
             if found.reason != "empty":
-                whole = self._conclude(task, self._follow(task, found, sample.n_rows / task.n_rows))
+                whole = self._follow(task, found, sample.n_rows / task.n_rows)
                 left_out = found.left_out or whole.left_out
-                return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
+                whole = replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
+                return self._conclude(task, whole)
         return self._conclude(task, self._decide(task))
 
     def _price(self, task: Task) -> EdgePrice:
@@ -155,7 +109,7 @@ class TwoStage(Selector):
         """Return the share of the best gain that the network must keep."""
         return float(self.keep if self.keep is not None else KEEP_IF_FEW_ROWS if task.has_few_rows else KEEP)
 
-    def _decide(self, task: Task) -> Verdict:
+    def _decide(self, task: Task) -> TwoStageChoice:
         """Search both stages, and check the choice by prediction."""
         keep, price = self._keep(task), self._price(task)
         with shown(task.run.progress):
@@ -163,19 +117,18 @@ class TwoStage(Selector):
             first = first_stage(task).search(self.alphas)
             if task.is_late:
                 left_out = alphas_below(first, 1), "stage 2", "the check by prediction"
-                return Verdict((first,), 0, first.index, "time", left_out)
+                return TwoStageChoice.of((first,), 0, "time", keep, left_out)
             if not first.solution.n_edges:
-                return Verdict((first,), 0, first.index, "empty")
+                return TwoStageChoice.of((first,), 0, "empty", keep)
             second = second_stage(task, first.solution, FULL, price).search()
             if task.is_late:
-                number, index = (1, second.index) if second.solution.n_edges else (0, first.index)
                 left_out = alphas_below(second, 2), "the check by prediction"
-                return Verdict((first, second), number, index, "time", left_out)
+                return TwoStageChoice.of((first, second), int(second.solution.n_edges > 0), "time", keep, left_out)
             if not folds:
-                return Verdict((first, second), 1, second.index, "ebic")
+                return TwoStageChoice.of((first, second), 1, "ebic", keep)
             return PredictionCheck(task, folds, price, keep, first, second).decide()
 
-    def _follow(self, task: Task, found: TwoStageChoice, share: float) -> Verdict:
+    def _follow(self, task: Task, found: TwoStageChoice, share: float) -> TwoStageChoice:
         """Choose as in a sample of a share of the rows.
 
         The penalty is that of the criterion, times what lay between the two in the sample. Alphas are expected where
@@ -183,7 +136,7 @@ class TwoStage(Selector):
         the order 1/√N, and so are such couplings in stage 1, by which the penalty of stage 2 is divided.
         """
         chosen = found.stages[found.stage]
-        exponent = chosen.exponent
+        exponent, keep = chosen.exponent, self._keep(task)
 
         def expect(solution: Solution, exponent: float) -> Solution:
             return replace(solution, alpha=solution.alpha * share ** (0.5 * (1.0 + exponent)))
@@ -192,45 +145,36 @@ class TwoStage(Selector):
             search = first_stage(task)
             stages: tuple[Stage, ...] = (search.search(self.alphas, expect(found.stages[0].solution, 0.0)),)
             if not stages[0].solution.n_edges:
-                return Verdict(stages, 0, stages[0].index, "empty")
+                return TwoStageChoice.of(stages, 0, "empty", keep)
             if exponent:
                 search = second_stage(task, stages[0].solution, exponent, self._price(task))
                 stages += (search.search(sample=expect(chosen.solution, exponent)),)
             *before, stage = stages
             left_out = (alphas_below(stage, len(stages)),) if task.is_late else ()
             if found.reason in ("ebic", "time"):  # without time, the best network of the sample is solved in all rows
-                return Verdict(stages, len(before), stage.index, "time" if left_out else "ebic", left_out)
+                reason: Reason = "time" if left_out else "ebic"
+                return TwoStageChoice.of(stages, len(before), reason, keep, left_out)
             ratio = found.solution.alpha / chosen.solution.alpha if chosen.solution.alpha else 1.0
             alpha = stage.solution.alpha * ratio
             distances = log_distances(stage.path.alphas, alpha)
             near = distances.min() < math.log(STRIDE)
             start = stage.path[int(distances.argmin())] if near else expect(found.solution, exponent)
             stage, index = stage.with_network(search.solve([alpha], start)[0])
-            return Verdict((*before, stage), len(before), index, "prediction", left_out)
+            return TwoStageChoice.of((*before, stage), len(before), "prediction", keep, left_out, index=index)
 
-    def _conclude(self, task: Task, verdict: Verdict) -> TwoStageChoice:
-        """Return the network that is taken, with the stages that it was chosen from."""
-        stage, index = verdict.stages[verdict.number], verdict.index
+    def _conclude(self, task: Task, choice: TwoStageChoice) -> TwoStageChoice:
+        """Return the choice with its evidence, the EBIC of the networks of its stage."""
+        stage = choice.stages[choice.stage]
         ebic = stage.scores
-        if verdict.number == 0:  # whose scores are the AIC
+        if choice.stage == 0:  # whose scores are the AIC
             by_ebic = first_stage(task, self._price(task))
-            ebic = np.array([by_ebic.score(solution).score for solution in stage.path])
-        settings = {"gamma": float(self.gamma), "reason": verdict.reason}
-        evidence = Evidence(kind="ebic", alphas=stage.path.alphas, values=ebic, choice=index, settings=settings)
-        if verdict.reason == "time" and not stage.path[index].n_edges:
+            ebic = np.array([by_ebic.score(solution).score for solution in choice.path])
+        settings = {"gamma": float(self.gamma), "reason": choice.reason}
+        evidence = Evidence(kind="ebic", alphas=choice.path.alphas, values=ebic, choice=choice.index, settings=settings)
+        if choice.reason == "time" and not choice.solution.n_edges:
             lost = "the time was spent before a network with edges was found, and this one is empty"
             warn(ConvergenceWarning(f"{lost}. Raise {setting('max_time')}."))
-        return TwoStageChoice(
-            stage.path,
-            index,
-            evidence,
-            left_out=verdict.left_out,
-            stages=verdict.stages,
-            stage=verdict.number,
-            reason=verdict.reason,
-            keep=self._keep(task),
-            n_folds=verdict.n_folds,
-        )
+        return replace(choice, evidence=evidence)
 
     def _split(self, task: Task) -> Sequence[Split]:
         """Return the folds; none if there are fewer than two rows or groups."""
@@ -241,36 +185,6 @@ class TwoStage(Selector):
         return split_rows(table, groups, min(self.n_folds, n_units), rng) if n_units > 1 else []
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FixedStages(Given):
-    """Penalties of both stages, or of stage 1, that were chosen for another table."""
-
-    name = "given-stages"
-    keeps_errors = True
-    first_alpha: float  #: the penalty of stage 1
-    alpha: float | None = None  #: the penalty of stage 2; None: there is only stage 1
-    exponent: float = FULL  #: of the penalty weights of stage 2
-
-    @property
-    def words(self) -> str:
-        """How it is set, in words."""
-        if self.alpha is None:
-            return "given"
-        power = "" if self.exponent == FULL else f" to the power {self.exponent:g}"
-        return f"given, in inverse proportion to the couplings{power} of a lasso with penalty {self.first_alpha:.4g}"
-
-    def choose(self, task: Task) -> Choice:
-        """Return the network at these penalties."""
-        warm_start = task.warm_start
-        start = None if warm_start is None else warm_start.solution
-        if self.alpha is None:
-            return Choice(solve_stage(task, [self.first_alpha], start=start))
-        first = solve_stage(task, [self.first_alpha], start=None if warm_start is None else warm_start.first)
-        if not first[0].n_edges:
-            return Choice(first)
-        return Choice(solve_stage(task, [self.alpha], self.exponent, first[0], start=start))
-
-
 def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | None:
     """Return the task of a random sample, as whole as memory allows; None for a table that is not very long."""
     table, n_samples = task.table, -(-len(task.table) // MOST_SEARCHED)
@@ -279,4 +193,4 @@ def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | 
     if min(table.sizes) // n_samples < n_folds:  # of a very short part, it could not be split into folds
         return None
     rows = table.take_fold(Fold(int(as_generator(random_state).integers(2**32)), n_samples, 0, held=True))
-    return task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
+    return replace(task, table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
