@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from isinglass import Network, Solution, Variables, as_table, bootstrap, simulate
+from isinglass import Network, Solution, Variables, as_table, bootstrap, compare_groups, refit, simulate
 from isinglass.errors import DataError, LimitError
 from isinglass.select import Bootstrap
 
@@ -230,3 +230,12 @@ def test_nominal_columns_have_no_expected_influence_to_be_stable():
     drops = found.drops()
     assert np.isnan(drops["expected_influence"]).all()
     assert np.isfinite(drops["strength"]).all()
+
+
+def test_one_pair_is_not_called_pairs():
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5 + [[0, 0], [1, 1]] * 10
+    found = bootstrap(X, 0.1, n_boot=1)
+    assert repr(found).startswith('Bootstrap("rows": 1 resample, 1 pair with an edge at least once among 2 nodes)')
+    assert repr(refit(X, found.solution)).startswith("Refit(1 edge among 2 nodes, unpenalized)")
+    groups = compare_groups(X, [0, 1] * 20, 0.1, n_permutations=1)
+    assert repr(groups).startswith("GroupComparison(0: 20 rows, 1: 20 rows; 1 permutation)")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_level, check_share, require
 from isinglass.arrays import FloatArray, Frozen, read_only
-from isinglass.errors import ArgumentError, DataError, LimitError
+from isinglass.errors import ArgumentError, DataError, LimitError, plural
 from isinglass.evaluate.agreement import correlate_rows
 from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.names import NodeValues, by_node
@@ -286,8 +286,9 @@ class Bootstrap(Frozen):
         return self.n_per_share < _FEW_SUBSETS
 
     def __repr__(self) -> str:
-        pairs = f"{len(self.edge_index)} pairs with an edge at least once among {self.solution.network.n_nodes} nodes"
-        head = f'Bootstrap("{self.kind}": {self.n_boot} resamples, {pairs})'
+        pairs, nodes = plural(len(self.edge_index), "pair"), plural(self.solution.network.n_nodes, "node")
+        drawn = f'"{self.kind}": {plural(self.n_boot, "resample")}'
+        head = f"Bootstrap({drawn}, {pairs} with an edge at least once among {nodes})"
         if self.kind == "rows":
             return f"{head}\n{show_columns(self.edges(), 'pair', _SHOWN_EDGES)}" if len(self.edge_index) else head
         shown = {name: column for name, column in self.drops().items() if name in ("dropped", *STATISTICS)}

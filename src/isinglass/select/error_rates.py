@@ -18,7 +18,7 @@ from isinglass.arguments import check_share
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.data.counts import dimensions_of, varying_among
-from isinglass.errors import ConstantColumnWarning, DataError, LimitError, suppress_warnings
+from isinglass.errors import ConstantColumnWarning, DataError, LimitError, plural, suppress_warnings
 from isinglass.pairs import all_pairs, pair_keys
 from isinglass.select.derivatives import Support
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free, observed
@@ -63,7 +63,7 @@ class EdgeTests(Frozen):
         return np.array([q_by_pair.get(key, 1.0) for key in pair_keys(pairs, p).tolist()])
 
     def __repr__(self) -> str:
-        return f"EdgeTests({len(self.p_values)} pairs, {len(self.found())} at a false discovery rate of 0.1)"
+        return f"EdgeTests({plural(len(self.p_values), 'pair')}, {len(self.found())} at a false discovery rate of 0.1)"
 
 
 def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_threads: int | None = None) -> EdgeTests:

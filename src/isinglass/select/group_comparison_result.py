@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray, Mask
 from isinglass.data import Coding
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, plural
 from isinglass.evaluate.agreement import distances
 from isinglass.missing_record import Missing
 from isinglass.network import Network, union_keys
@@ -260,9 +260,9 @@ class GroupComparison(Frozen):
     def __repr__(self) -> str:
         sizes = ", ".join(f"{group}: {n} rows" for group, n in zip(self.groups, self.n_rows, strict=True))
         strengths = ", ".join(f"{value:.4g}" for value in self.global_strengths)
-        kind = "paired permutations" if self.paired else "permutations"
+        permutations = plural(self.n_permutations, "paired permutation" if self.paired else "permutation")
         lines = [
-            f"GroupComparison({sizes}; {self.n_permutations} {kind})",
+            f"GroupComparison({sizes}; {permutations})",
             f"  largest difference in a coupling {self.structure:.4g}, p = {self.p_structure:.4g}",
             f"  global strengths {strengths}: difference {self.strength:.4g}, p = {self.p_strength:.4g}",
         ]

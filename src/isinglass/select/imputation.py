@@ -142,7 +142,7 @@ class Imputation(Frozen):
         left = f", {plural(self.n_empty, 'row')} without an answer left out" if self.n_empty else ""
         rounds = plural(self.n_rounds, "round")
         return (
-            f"Imputation({n_rows} rows × {n_columns} columns: {int(self.missing.sum())} cells "
+            f"Imputation({n_rows} rows × {n_columns} columns: {plural(int(self.missing.sum()), 'cell')} "
             f"({self.missing.mean():.1%}) imputed {times}, {rounds}{left}{'' if self.converged else ', NOT converged'})"
         )
 

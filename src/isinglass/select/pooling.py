@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import RandomSource, check_level, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table, category_counts
-from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
+from isinglass.errors import ArgumentError, ConstantColumnWarning, plural, suppress_warnings
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import as_solution
@@ -100,7 +100,7 @@ class Pooled(Frozen):
     def __repr__(self) -> str:
         lost = self.edge_information
         shown = f", {np.nanmean(lost):.0%} of the information on them missing" if np.isfinite(lost).any() else ""
-        return f"Pooled({len(self.edge_index)} edges from {self.n_imputations} completed tables{shown})"
+        return f"Pooled({plural(len(self.edge_index), 'edge')} from {self.n_imputations} completed tables{shown})"
 
 
 def pool(

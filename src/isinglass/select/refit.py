@@ -17,6 +17,7 @@ from isinglass.errors import (
     DataError,
     LimitError,
     SeparationError,
+    plural,
     setting,
     suppress_warnings,
     warn,
@@ -95,7 +96,8 @@ class Refit(Frozen):
         return columns.take(np.lexsort((-np.abs(self.edge_z), self.edge_pvalues)))
 
     def __repr__(self) -> str:
-        head = f"Refit({len(self.edge_values)} edges among {self.solution.network.n_nodes} nodes, unpenalized)"
+        edges, nodes = plural(len(self.edge_values), "edge"), plural(self.solution.network.n_nodes, "node")
+        head = f"Refit({edges} among {nodes}, unpenalized)"
         return f"{head}\n{show_columns(self.edges(), 'edge', _SHOWN_EDGES)}" if len(self.edge_values) else head
 
 
