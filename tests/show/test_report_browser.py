@@ -905,6 +905,14 @@ def full_file(tmp_path_factory, table):
     )
 
 
+def test_a_long_name_leaves_room_for_the_button_beside_it(visit, full_file):
+    page = visit(full_file)
+    page.locator("#nodes-table tbody tr").first.click()
+    page.wait_for_selector("#detail-list button.table")
+    fits = "() => [...document.querySelectorAll('#detail-list li')].every((row) => row.scrollWidth <= row.clientWidth)"
+    assert page.evaluate(fits)
+
+
 def test_what_was_computed_about_nodes_is_shown(visit, full_file, table):
     page = visit(full_file)
     heads = page.locator("#nodes-table th button").all_inner_texts()
