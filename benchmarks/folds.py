@@ -30,7 +30,7 @@ from isinglass.data import Table, as_table
 from isinglass.select import TwoStageChoice
 from isinglass.select.folds import split_rows
 from isinglass.select.held_out_gains import _without_edges
-from isinglass.select.stage_search import pair_weights, solve_stage
+from isinglass.select.stage_problem import pair_weights, solve_stage
 from isinglass.select.task import Task
 
 TABLES = ("nltcs", "mushrooms", "dna", "adult", "plants", "connect4", "jester", "baudio", "moviereview")

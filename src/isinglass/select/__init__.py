@@ -2,8 +2,9 @@
 
 To read it, begin with `settings` (records of settings, and `Run`), `task` (one table and how its pairs are estimated)
 and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are `ebic`,
-`cross_validation`, `stars` and the default, `two_stage`, which searches paths (`stage_search`) and judges their
-networks (`prediction_check`) by rows that were left out (`held_out_gains`); they share `scoring` and `folds`.
+`cross_validation`, `stars` and the default, `two_stage`; they share `scoring` and `folds`. The two stages search paths
+of convex problems (`stage_search`, `stage_problem`), judge their networks (`prediction_check`) by rows that were left
+out (`held_out_gains`), and return a `two_stage_choice`.
 
 `method` joins an estimator and a selector: the only way from a table to a `Fit`. It completes missing cells
 (`imputation`, `pooling`) and adds standard errors (`refit`, on `sandwich`) and q-values (`error_rates`).

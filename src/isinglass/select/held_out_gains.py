@@ -20,7 +20,7 @@ from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import judged_by_order, prediction_scores
-from isinglass.select.stage_search import FULL, solve_stage
+from isinglass.select.stage_problem import FULL, solve_stage
 from isinglass.select.task import Task
 
 SHORT_FOLD_CELLS = 40_000
