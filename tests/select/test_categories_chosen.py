@@ -348,7 +348,7 @@ def test_refit_of_two_categories_is_the_binary_one():
     plain = refit(X, ising_path(X, [0.1])[0])
     assert found.edge_pvalues == pytest.approx(plain.edge_pvalues, rel=1e-6)
     assert found.solution.converged
-    assert "1 edges among 2 nodes" in repr(found)
+    assert "1 edge among 2 nodes" in repr(found)
 
 
 def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
