@@ -101,9 +101,8 @@ def elimination_order(
     ``sizes`` are the numbers of categories. The order is that of min-fill; None if this finds none.
     """
     logs = np.log2(sizes).tolist()
-    n_bytes = max_states * _BYTES_PER_STATE
-    free = memory_for(n_bytes)
-    most = np.log2(max(free / _BYTES_PER_STATE, 2.0)) if n_bytes > free else np.log2(max_states) + 1e-9
+    in_memory = memory_for(max_states * _BYTES_PER_STATE) / _BYTES_PER_STATE
+    most = np.log2(min(max_states, max(in_memory, 2.0))) + 1e-9
     around: list[set[int]] = [set() for _ in logs]
     for s, t in edges:
         around[s].add(t)

@@ -69,11 +69,9 @@ class Support:
         return int(self.first[-1])
 
     @cached_property
-    def wide_pairs(self) -> list[tuple[int, int, int]]:
-        """Number and nodes of every edge with more than one parameter."""
-        edges = self.network.pairs
-        wide = np.flatnonzero(~self.network.variables.has_sign(edges))
-        return [(k, *edges[k].tolist()) for k in wide.tolist()]
+    def wide_edges(self) -> list[int]:
+        """Numbers of the edges with more than one parameter."""
+        return np.flatnonzero(~self.network.variables.has_sign(self.network.pairs)).tolist()
 
     def scale(self, units: FloatArray) -> FloatArray:
         """Return what every parameter is multiplied by when the scores of columns are in other units."""
@@ -115,7 +113,7 @@ class Support:
 
         L is 1 for a column with scores, else its points, for which LᵀL = 1/2.
         """
-        if not self.wide_pairs:
+        if not self.wide_edges:
             return sp.csr_array(sp.identity(len(self.network.pairs)))
         sides = zip(self.points, self.network.variables.has_scores, strict=True)
         factors = [np.ones((1, 1)) if has_scores else point for point, has_scores in sides]

@@ -49,11 +49,6 @@ class Iterate:
     table: AnyTable
     values: FloatArray
 
-    @classmethod
-    def of(cls, support: Support, network: Network, table: AnyTable) -> Iterate:
-        """Return the parameters of a network with edges of the support."""
-        return cls(support, table, support.read(network))
-
     @cached_property
     def sums(self) -> LossSums:
         """Loss, gradient, Hessian and outer products, summed over the rows."""
@@ -126,7 +121,7 @@ def sandwich_errors(support: Support, network: Network, table: AnyTable, *, near
     ``nearly_free``: it is penalized by a fraction of a row, and its couplings may be infinite without. If there is
     little information on some, they are estimated again without penalty, and those that are infinite have NaN.
     """
-    found = start = Iterate.of(support, network, table)
+    found = start = Iterate(support, table, support.read(network))
     if nearly_free:
         found, inverse, is_known = start.find_known()
     else:
@@ -136,7 +131,7 @@ def sandwich_errors(support: Support, network: Network, table: AnyTable, *, near
     variances = np.where(is_known & (variances > 0.0), variances, np.nan)  # below: rounding of a singular matrix
     edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
     chi2 = (theta / edges) ** 2
-    for edge, _, _ in support.wide_pairs:
+    for edge in support.wide_edges:
         places = support.entries(edge).ravel()
         theta, own = values[places], half[places] @ inverse[:, places]
         norm = float(np.linalg.norm(theta))
@@ -154,7 +149,8 @@ def newton(support: Support, start: Network, table: AnyTable, tol: float) -> Sol
 
     Its KKT residual is that of the fields and entries of the support, with scores of range 1; it has no duality gap.
     """
-    here, n_rows, variables = Iterate.of(support, start, table), table.total_weight, support.network.variables
+    here = Iterate(support, table, support.read(start))
+    n_rows, variables = table.total_weight, support.network.variables
     infinite = support.first[0] + np.flatnonzero(~here.find_known()[2][support.first[0] :])
     if len(infinite):
         edge = int(np.searchsorted(support.first, infinite[0], side="right")) - 1
