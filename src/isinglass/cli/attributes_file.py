@@ -80,9 +80,9 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     if len({name.casefold() for name in header}) < len(header):
         raise DataError(f"{file} must have attributes with different names; got {', '.join(header)}.")
     for number, line in lines:
-        if len(line) != len(first) or line[0] in rows:
-            raise DataError(
-                f"{file}, line {number} must have {len(first)} cells and a name that no other line has; got {line!r}."
-            )
+        if len(line) != len(first):
+            raise DataError(f"{file}, line {number} must have {len(first)} cells; got {len(line)}.")
+        if line[0] in rows:
+            raise DataError(f"{file}, line {number} must be about another node; got {line[0]!r} again.")
         rows[line[0]] = line[1:]
     return header, rows

@@ -119,13 +119,9 @@ def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
     from isinglass.show.report.methods import describe_fit
 
     model = found.network.without_covariates()
-    measured = node_table(data, found).columns
-    bridged = further_measures(model, known.groups)
-    nodes: dict[str, Any] = {
-        **known.columns,
-        **bridged,
-        **{name: measured[name] for name in ("expected_influence", *ACCURACIES)},
-    }
+    columns = node_table(data, found).columns
+    measured = {name: columns[name] for name in ("expected_influence", *ACCURACIES)}
+    nodes: dict[str, Any] = {**known.columns, **further_measures(model, known.groups), **measured}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:
         write_network(model, here / "blocks.csv", "blocks")
