@@ -905,6 +905,12 @@ def full_file(tmp_path_factory, table):
     )
 
 
+def test_the_ends_of_the_slider_are_named_where_they_are(visit, tmp_path, path):
+    page = visit(write(path[0], tmp_path / "empty.html", path=path))  # the selected network is at the left end
+    label, more = (page.locator(place).bounding_box() for place in ("#mark-label", ".ends span:last-child"))
+    assert label["x"] + label["width"] < more["x"]
+
+
 def test_a_long_name_leaves_room_for_the_button_beside_it(visit, full_file):
     page = visit(full_file)
     page.locator("#nodes-table tbody tr").first.click()

@@ -6,10 +6,10 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import as_table, bootstrap, simulate
+from isinglass import Network, as_table, bootstrap, simulate
 from isinglass.errors import DataError
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
-from isinglass.show.plot import bootstrap_differences, bootstrap_intervals, rows
+from isinglass.show.plot import bootstrap_differences, bootstrap_intervals, centrality, rows
 
 mpl.use("Agg")
 
@@ -132,6 +132,15 @@ def test_a_network_without_edges():
     ax.figure.canvas.draw()
 
 
+def test_few_edges_leave_room_for_what_their_shares_are(table):
+    ax = bootstrap_intervals(bootstrap(table[:, :2], 0.01, n_boot=100, random_state=0))
+    figure = ax.figure
+    figure.draw_without_rendering()
+    label = ax.child_axes[0].yaxis.label.get_window_extent()
+    assert label.y0 >= 0
+    assert label.y1 <= figure.bbox.height
+
+
 def test_axes_are_used(resamples):
     figure, axes = plt.subplots(1, 2)
     assert bootstrap_intervals(resamples, axes[0]) is axes[0]
@@ -144,3 +153,9 @@ def test_edges_without_an_interval_are_counted():
     found = bootstrap(X, 0.05, n_boot=10, random_state=0)
     assert "not shown" not in bootstrap_intervals(found).get_xlabel()
     assert "the 2 strongest of " in bootstrap_intervals(found, n_edges=2).get_xlabel()
+
+
+def test_measures_that_are_all_the_same_have_one_tick():
+    (ax,) = centrality(Network.from_couplings(np.zeros((3, 3)), np.zeros(3)), of="strength")
+    assert ax.get_xticks().tolist() == [0.0]
+    assert ax.child_axes == []

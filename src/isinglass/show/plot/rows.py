@@ -85,7 +85,7 @@ def bootstrap_intervals(result: Bootstrap, ax: Axes | None = None, *, n_edges: i
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[shown]], fontsize=font)
     shares.tick_params(length=0)
-    shares.set_ylabel(f"share of {result.n_boot} resamples with the edge", fontsize=SMALL if is_narrow(ax) else 9.0)
+    shares.set_ylabel(f"share of {result.n_boot} resamples\nwith the edge", fontsize=SMALL if is_narrow(ax) else 9.0)
     return ax
 
 
@@ -195,13 +195,15 @@ def centrality(
 
 
 def _add_z_scores(ax: Axes, values: FloatArray) -> None:
-    """Add a scale of z-scores on top, unless all values are the same."""
+    """Add a scale of z-scores on top; if all values are the same, name only that one below."""
     mean, deviation = (float(values.mean()), float(values.std())) if len(values) else (0.0, 0.0)
     if deviation > 1e-9 * max(abs(mean), 1e-300):
         to_z, back = (lambda x: (x - mean) / deviation), (lambda z: z * deviation + mean)
         scores = ax.secondary_xaxis("top", functions=(to_z, back))
         scores.set_xlabel("z-score", fontsize=7)
         scores.tick_params(labelsize=6)
+    else:
+        ax.set_xticks(values[:1])
 
 
 def _of_rows(result: Bootstrap) -> Bootstrap:
