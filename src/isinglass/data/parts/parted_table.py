@@ -232,7 +232,7 @@ class PartedTable:
     def whole(self, *_: object, **__: object) -> NoReturn:
         """Refuse: the rows are needed in memory."""
         raise DataError(
-            "X must be in memory here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, "
+            "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, "
             "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
             "into memory."
         )
