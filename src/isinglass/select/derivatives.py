@@ -78,12 +78,6 @@ class Support:
         s, t = self.network.pairs.T
         return np.concatenate([np.ones(self.first[0]), np.repeat(units[s] * units[t], np.diff(self.first))])
 
-    def entries(self, edge: int) -> NDArray[np.intp]:
-        """Return the places of Θ_st of an edge, as a matrix."""
-        s, t = self.network.pairs[edge]
-        shape = self.points[s].shape[1], self.points[t].shape[1]
-        return np.arange(self.first[edge], self.first[edge + 1]).reshape(shape)
-
     def read(self, network: Network) -> FloatArray:
         """Return the parameters of a network, whose edges are some of these."""
         values = np.zeros(self.n_parameters)

@@ -132,7 +132,7 @@ def sandwich_errors(support: Support, network: Network, table: AnyTable, *, near
     edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
     chi2 = (theta / edges) ** 2
     for edge in support.wide_edges:
-        places = support.entries(edge).ravel()
+        places = slice(*support.first[edge : edge + 2].tolist())
         theta, own = values[places], half[places] @ inverse[:, places]
         norm = float(np.linalg.norm(theta))
         edges[edge] = chi2[edge] = np.nan
