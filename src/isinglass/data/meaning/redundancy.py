@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,36 +30,25 @@ def dependent_columns(codes: Bytes, is_binary: Mask, holes: Mask | None = None) 
 
     Columns of one value are in no group. Missing cells (``holes``) are a value of their own.
     """
-    groups: Iterable[Sequence[int]] = [range(codes.shape[1])]
-    if len(codes) > ROWS_TO_SCREEN:
-        some = slice(ROWS_TO_SCREEN)
-        groups = _alike(codes[some], groups, is_binary, None if holes is None else holes[some], keep_constant=True)
-    return sorted(_alike(codes, groups, is_binary, holes))
+    groups = [list(range(codes.shape[1]))]
+    for n_rows in sorted({min(ROWS_TO_SCREEN, len(codes)), len(codes)}):
+        gone = None if holes is None else holes[:n_rows]
+        groups = [alike for group in groups for alike in _alike(codes[:n_rows], group, is_binary, gone)]
+    return sorted(group for group in groups if np.ptp(codes[:, group[0]]) > 0)
 
 
-def _alike(
-    codes: Bytes,
-    groups: Iterable[Sequence[int]],
-    is_binary: Mask,
-    holes: Mask | None,
-    *,
-    keep_constant: bool = False,
-) -> list[list[int]]:
-    """Return the groups of columns, each within one of some groups, that partition the rows in the same way."""
-    found: list[list[int]] = []
-    for columns in groups:
-        alike: dict[bytes, list[int]] = {}
-        for start in range(0, len(columns), COLUMNS_AT_ONCE):
-            some = columns[start : start + COLUMNS_AT_ONCE]
-            cells = np.ascontiguousarray(codes[:, some].T)
-            if holes is not None:
-                cells = np.where(holes[:, some].T, -1, cells.astype(np.int16))
-            for j, column in zip(some, cells, strict=True):
-                partition = _partition(column, bool(is_binary[j]) and holes is None)
-                if keep_constant or partition.any():
-                    alike.setdefault(partition.tobytes(), []).append(j)
-        found += [group for group in alike.values() if len(group) > 1]
-    return found
+def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, holes: Mask | None) -> list[list[int]]:
+    """Return the groups of some columns that partition the rows in the same way."""
+    alike: dict[bytes, list[int]] = {}
+    for start in range(0, len(columns), COLUMNS_AT_ONCE):
+        some = columns[start : start + COLUMNS_AT_ONCE]
+        cells = np.ascontiguousarray(codes[:, some].T)
+        if holes is not None:
+            cells = np.where(holes[:, some].T, -1, cells.astype(np.int16))
+        for j, column in zip(some, cells, strict=True):
+            partition = _partition(column, bool(is_binary[j]) and holes is None)
+            alike.setdefault(partition.tobytes(), []).append(j)
+    return [group for group in alike.values() if len(group) > 1]
 
 
 def _partition(column: NDArray[np.integer], is_binary: bool) -> NDArray[np.uint8]:
