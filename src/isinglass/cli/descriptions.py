@@ -21,7 +21,7 @@ METHODS = {"joint": "joint pseudo-likelihood", "nodewise": "one regression per c
 """Estimators in words; a model from Python may have any."""
 
 
-LISTED, NAMED = 12, 3  # columns up to which all are named with what became 1, and those that are alike in wider tables
+LISTED = 12  # columns that are named with what became 1, rather than counted
 
 
 def fields(record: object, *names: str) -> JsonObject:
@@ -106,9 +106,8 @@ def describe_coding(coding: Coding) -> dict[str, str]:
         meaning = "0 and 1 as they are" if rule.is_plain else _meaning(rule)
         many = rule.kind == "continuous" and len(labels) > LISTED  # each has a grid of its own
         columns.setdefault("continuous (isinglass info shows the grid)" if many else meaning, []).append(str(label))
-    most = LISTED if len(labels) <= LISTED else NAMED
     shown = [
-        f"{', '.join(names) if len(names) <= most else plural(len(names), 'column')}: {meaning}"
+        f"{', '.join(names) if len(names) <= LISTED else plural(len(names), 'column')}: {meaning}"
         for meaning, names in columns.items()
     ]
     return {"Values": "; ".join(shown[:LISTED]) + (f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else "")}

@@ -40,14 +40,23 @@ class ModelType(click.Path):
         return str(path / "model.npz")
 
 
-class TablesType(click.Path):
-    """A file, -, or a pattern that stands for several files."""
+class TableType(click.Path):
+    """A file or -, and for a command that reads ``several`` files a pattern that stands for them."""
 
     name = "table"
 
+    def __init__(self, *, several: bool = False) -> None:
+        super().__init__(exists=True, dir_okay=False, allow_dash=True)
+        self.several = several
+
     def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Take a pattern as it is, if files fit it."""
-        return str(value if len(files_of(str(value))) > 1 else super().convert(files_of(str(value))[0], param, ctx))
+        """Take a pattern as it is, if several files fit it."""
+        files = files_of(str(value))
+        if len(files) == 1:
+            return str(super().convert(files[0], param, ctx))
+        if not self.several:
+            self.fail(f"{str(value)!r} stands for {len(files)} files; only `isinglass fit` reads several.", param, ctx)
+        return str(value)
 
 
 class OutputType(click.Path):
@@ -314,8 +323,7 @@ def under(*headings: str) -> list[str]:
     return [name for name, heading in HEADINGS.items() if heading in headings]
 
 
-_IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
-TABLE = click.Argument(["table"], type=_IN_FILE)
-MAYBE_TABLE = click.Argument(["table"], type=_IN_FILE, required=False)
-TABLE_OR_PATTERN = click.Argument(["table"], type=TablesType(exists=True, dir_okay=False, allow_dash=True))
+TABLE = click.Argument(["table"], type=TableType())
+MAYBE_TABLE = click.Argument(["table"], type=TableType(), required=False)
+TABLE_OR_PATTERN = click.Argument(["table"], type=TableType(several=True))
 MODEL = click.Argument(["model"], type=ModelType(exists=True))
