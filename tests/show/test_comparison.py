@@ -160,6 +160,14 @@ def test_labels_do_not_overlap():
             assert abs(float(x) - float(x2)) > wide or abs(float(y) - float(y2)) > int(size)
 
 
+def test_drawings_are_in_the_middle_of_their_frames():
+    """Also those that are higher than wide, as of nodes without edges."""
+    X = np.random.default_rng(0).integers(0, 2, (60, 3))
+    page = build_comparison(compare_groups(X, ["a", "b"] * 30, 1.0, n_permutations=3, random_state=0))
+    places = [float(x) for x in re.findall(r'cx="([\d.]+)"', page)]
+    assert min(places) + max(places) == pytest.approx(comparison.SIZE, abs=0.2)
+
+
 def test_three_groups_have_a_table_of_pairs():
     X = simulate.exact_sample(simulate.chain_network(4, strength=1.0), 300, random_state=0)
     found = compare_groups(X, np.tile([1, 2, 3], 100), 0.03, n_permutations=9, random_state=0)

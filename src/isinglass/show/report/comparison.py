@@ -143,11 +143,10 @@ def _drawing(
     ``widest`` is the coupling, or difference of two, that is drawn widest. If some edges are ``found``, the others are
     thin and gray.
     """
-    low, extent = xy.min(axis=0), max(float(np.ptp(xy, axis=0).max()), 1e-9)
-    places = MARGIN + (xy - low) / extent * (SIZE - 2 * MARGIN)
-    places[:, 1] = SIZE - places[:, 1]
-    tall = float(np.ptp(places[:, 1])) + 2 * MARGIN
-    places[:, 1] -= places[:, 1].min() - MARGIN
+    middle, extent = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0)
+    scale = (SIZE - 2 * MARGIN) / max(float(extent.max()), 1e-9)
+    tall = scale * float(extent[1]) + 2 * MARGIN
+    places = np.array([SIZE, tall]) / 2 + scale * (xy - middle) * [1, -1]  # the second axis of SVG goes down
     size = plural(network.n_edges, "edge")
     parts = [f'<svg viewBox="0 0 {SIZE:.0f} {tall:.0f}" role="img" aria-label="{size}">']
     for k in network.by_strength[::-1]:
