@@ -343,3 +343,9 @@ def test_scores_by_value_are_different_numbers():
     ):
         with pytest.raises(ArgumentError, match=message):
             as_table(frame, kinds={"a": "ordinal"}, scores={"a": scores})
+
+
+def test_text_with_half_a_surrogate_pair_is_text():
+    """As files read with ``surrogateescape`` have it; Arrow has no such text."""
+    frame = pd.DataFrame({"v": ["a\udce9", "b", "c", "b"]}, dtype=object)
+    assert as_table(frame, kinds="nominal").variables.categories == (("a\udce9", "b", "c"),)

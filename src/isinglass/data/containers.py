@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import numbers
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -184,7 +185,10 @@ def _frame_column(series: Series, name: Hashable) -> Column:
         return Column(as_spelled(values)) if values.dtype.kind in NUMBER_TYPES else number_objects(values)
     if series.dtype in (nw.Categorical, nw.Enum):
         return _categorical_column(series, name)
-    return (number_arrow(series.to_arrow()) if series.dtype == nw.String else number_objects(series.to_list())).read()
+    if series.dtype == nw.String:
+        with suppress(UnicodeEncodeError):  # of half a surrogate pair, which text of Arrow cannot have
+            return number_arrow(series.to_arrow()).read()
+    return number_objects(series.to_list()).read()
 
 
 def _categorical_column(series: Series, name: Hashable) -> Column:
