@@ -21,7 +21,7 @@ from isinglass.pairs import pairs_of
 from isinglass.results import Solution
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
 from isinglass.select.grouped_rows import GroupedRows, Groups
-from isinglass.select.imputation import Imputation, ImputationSettings
+from isinglass.select.imputation import ImputationSettings
 from isinglass.select.method import AnyMethod, Method, MethodLike, Wrapped, as_method
 from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.settings import Run
@@ -103,11 +103,7 @@ def compare_groups(
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count)
     given = GroupedRows.read(X, groups, paired, sample_weight, method)
-    rows = given.one_by_one()
-    answered = rows.answered()
-    thinned = answered.with_equal_holes(np.random.default_rng(seeds[0].spawn(1)[0]))
-    how, n_copies = (ImputationSettings(), 1) if isinstance(wanted, Wrapped) else (wanted.imputation, COPIES)
-    sample = _Sample.of(thinned.answered(), how.replace(n_imputations=n_copies), run)
+    sample, missing, n_deleted = _prepare(given, wanted, seeds[0].spawn(1)[0], run)
     _name_constant(sample)
     test = _Test.of(wanted, reselect, sample, run)
     fingerprint = {
@@ -143,8 +139,8 @@ def compare_groups(
         method=wanted if isinstance(wanted, Method) else None,
         covariates=variables.covariates,
         coding=given.table.coding.take(np.flatnonzero(variables.is_modeled).tolist()),
-        missing=_missing(given, rows, answered, sample),
-        n_deleted=thinned.table.n_missing - answered.table.n_missing,
+        missing=missing,
+        n_deleted=n_deleted,
         weight_kind=count_observations(given.table)[1],
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
     )
@@ -157,7 +153,7 @@ class _Sample:
     table: Table  # in the order of the rows
     origin: NDArray[np.intp]  # the row that each row of the table is, or is a copy of
     groups: Groups
-    imputation: Imputation | None = None  # by which it was completed here
+    imputed: Missing | None = None  # the record of the imputation by which it was completed here
 
     @classmethod
     def of(cls, rows: GroupedRows, how: ImputationSettings, run: Run) -> _Sample:
@@ -166,7 +162,7 @@ class _Sample:
         if table.holes is not None:
             groups, imputation = rows.groups, how.complete(table.bare(), run=run)
             completed = imputation.table[np.argsort(np.asarray(imputation.table.rows), kind="stable")]
-            return cls(completed, np.asarray(completed.rows), groups, imputation)
+            return cls(completed, np.asarray(completed.rows), groups, imputation.record)
         if units is None:
             return cls(table.bare(), np.arange(len(table)), rows.groups)
         originals, first, origin = np.unique(units, return_index=True, return_inverse=True)
@@ -191,15 +187,25 @@ class _Sample:
         return np.searchsorted(self.origin, np.arange(len(self.groups.member) + 1))
 
 
-def _missing(given: GroupedRows, rows: GroupedRows, answered: GroupedRows, sample: _Sample) -> Missing | None:
-    """Return which cells were missing before others were deleted, and how they were imputed."""
+def _prepare(
+    given: GroupedRows, method: AnyMethod, seed: SeedSequence, run: Run
+) -> tuple[_Sample, Missing | None, int]:
+    """Leave out rows that say nothing, let groups miss the same share of cells, and impute these.
+
+    Also return which cells were missing before others were deleted, and how many were deleted.
+    """
+    rows = given.one_by_one()
+    answered = rows.answered()
+    thinned = answered.with_equal_holes(np.random.default_rng(seed))
+    how, n_copies = (ImputationSettings(), 1) if isinstance(method, Wrapped) else (method.imputation, COPIES)
+    sample = _Sample.of(thinned.answered(), how.replace(n_imputations=n_copies), run)
+    n_deleted = thinned.table.n_missing - answered.table.n_missing
     if rows.table.holes is None:
-        return Missing.of(given.table)
+        return sample, Missing.of(given.table), n_deleted
     holes = np.zeros(answered.table.shape, dtype=bool) if answered.table.holes is None else answered.table.holes
-    counts = Missing.count(holes, len(rows.table) - len(answered.table))
-    counts["n_unlabeled"] = given.table.n_unlabeled
-    record = None if sample.imputation is None else sample.imputation.record
-    return Missing(treatment="impute", **counts) if record is None else replace(record, **counts)
+    counts = {**Missing.count(holes, len(rows.table) - len(answered.table)), "n_unlabeled": given.table.n_unlabeled}
+    missing = Missing(treatment="impute", **counts) if sample.imputed is None else replace(sample.imputed, **counts)
+    return sample, missing, n_deleted
 
 
 def _name_constant(sample: _Sample) -> None:
