@@ -55,6 +55,7 @@ class Column:
             places = np.flatnonzero(np.bincount(seen, minlength=len(values))).tolist()
         kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self._is_gone(values[k]))]
         blanks = self.blanks
+        # Among other words, that for no answer is an answer.
         if NO_ANSWER in blanks and any(isinstance(values[k], str) and values[k] not in blanks for k in kept):
             blanks = blanks - {NO_ANSWER}
         return [k for k in kept if values[k] not in blanks and self.labels.get(values[k]) not in blanks]
@@ -121,18 +122,17 @@ class Column:
         A number that is not known stands for its text, and a text that was not read for what it spells.
         """
         if self.values is None and rule.has_words:
-            return self.with_labels({}).convert(rule)
+            return self.with_labels({}).convert(rule)  # which are objects
         rule = rule.with_missing(self.gone)
         if self.values is None:
             return rule.convert(self.cells)
-        values: Sequence[Value] = self.values
-        if self.words is not None and rule.has_words and not self.labels:  # 01 and 1 may be different categories
-            values = [word.strip() for word in self.words]
+        words = self.words if rule.has_words and not self.labels else None  # 01 and 1 may be different categories
+        values = self.values if words is None else [word.strip() for word in words]
         codes = rule.read([*values, None], self.labels, self.blanks)
         unknown = np.flatnonzero(codes == UNKNOWN).tolist()
         if unknown and self.words is None:
-            codes[unknown] = rule.read([respell(values[k]) for k in unknown])
-        elif unknown and values is not self.values:
+            codes[unknown] = rule.read([respell(self.values[k]) for k in unknown])
+        elif unknown and words is not None:
             codes[unknown] = rule.read([self.values[k] for k in unknown])
         return np.asarray(codes.take(self.cells))
 
