@@ -71,41 +71,44 @@ def lay_out(
 
     ``missing``: words for a missing cell, and what else the user declares missing in all columns.
     """
-    first, columns = list(map(tidy_name, records.first)), records.columns
-    memory: dict[str, Value] = {}  # most columns share their words
+    columns, first = records.columns, list(map(tidy_name, records.first))
+    value_of: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
-        memory.update((word, read_cell(word, decimal)) for word in words if word not in memory)
-    missing_corner = len(first) < len(columns)  # R leaves it out
-    headed = missing_corner or header is True
-    if header == "auto" and not missing_corner:
-        headed = any(set(names) <= set(first) for names in known) or _first_record(records, memory, missing).is_header
-    names = ["", *first] if missing_corner else first
-    if not headed:  # the first record is a row
+        value_of.update((word, read_cell(word, decimal)) for word in words if word not in value_of)
+    lacks_corner = len(first) < len(columns)  # R leaves it out
+    names = ["", *first] if lacks_corner else first
+    is_header = header is True or lacks_corner
+    if header == "auto" and not is_header:
+        has_known = any(set(some) <= set(names) for some in known)
+        is_header = has_known or _first_record(records, value_of, missing).is_header
+    if not is_header:  # the first record is a row
         each = zip(columns, records.first, strict=True)
         columns = [(np.insert(codes, 0, len(words)), [*words, word]) for (codes, words), word in each]
-    start, n_rows = int(headed), len(columns[0][0])
+    start, n_rows = int(is_header), len(columns[0][0])
     if n_rows == 0:
         raise DataError(
             f"the file has a header and no rows. Pass {setting('header', False)} if its first line holds data."
         )
-    read = [Column(codes, [memory[word] for word in words], blanks=BLANKS, words=words) for codes, words in columns]
+    read = [Column(codes, [value_of[word] for word in words], blanks=BLANKS, words=words) for codes, words in columns]
     table = Source(
         (n_rows, len(read)),
         read.__getitem__,
-        names=names if headed else None,
+        names=names if is_header else None,
         is_file=True,
         describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
-        layout=Layout(has_header=headed, decimal=decimal),
+        layout=Layout(has_header=is_header, decimal=decimal),
     )
-    last = len(read) - 1  # without name and values where lines end with a delimiter
-    empty = last > 0 and not any(map(str.strip, columns[last][1])) and not (headed and names[last])
-    return table.without(last) if empty else table
+    last = len(read) - 1
+    has_name = is_header and names[last] != ""
+    if last > 0 and not has_name and not any(map(str.strip, columns[last][1])):  # lines end with a delimiter
+        return table.without(last)
+    return table
 
 
-def _first_record(records: Records, memory: Mapping[str, Value], missing: Collection[Value]) -> FirstRecord:
+def _first_record(records: Records, value_of: Mapping[str, Value], missing: Collection[Value]) -> FirstRecord:
     """Return the first record, as values like those below it."""
-    value_of = {word: None if value in missing else value for word, value in memory.items()}
-    values, *below = ([value_of[word] for word in words] for words in (records.first, *records.words))
+    answer_of = {word: None if value in missing else value for word, value in value_of.items()}
+    values, *below = ([answer_of[word] for word in words] for words in (records.first, *records.words))
     n_corners = int(len(values) > 1)
     corner, below_corner = (values[0], below[0]) if n_corners else (None, ())
     return FirstRecord(corner, values[n_corners:], below_corner, below[n_corners:], len(records.columns[0][0]))
