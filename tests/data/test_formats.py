@@ -162,6 +162,7 @@ def test_files_that_claim_to_be_huge_are_not_allocated():
         (b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n", "a Matrix Market file"),
         (b"@RELATION votes\n@ATTRIBUTE a {yes,no}\n@DATA\nyes\n", "an ARFF file"),
         (pickle.dumps(pd.DataFrame(BITS)), "a pickle"),
+        (b'[{"a": 1}, {"a": 0}]', "JSON"),
     ],
 )
 def test_files_that_other_functions_read_are_named(data, what):

@@ -60,10 +60,11 @@ def find_format(document: Document, format: str | None) -> str:
         if document.data.startswith(magic):
             is_sheet = kind == "npz" and (document.suffix == ".xlsx" or b"xl/workbook" in document.data)
             return "excel" if is_sheet else kind
+    start = document.data[:64].lstrip().lower()
     for magics, what in _FOREIGN:
-        if document.data[:64].lstrip().lower().startswith(magics):
+        if start.startswith(magics):
             raise DataError(f"the file must be a table; got {what}.")
-    if document.suffix == ".json":
+    if document.suffix == ".json" or start.startswith((b'{"', b"[{")):
         raise DataError("the file must be a table; got JSON. Save it as CSV first.")
     return _SUFFIXES.get(document.suffix, "text")
 
