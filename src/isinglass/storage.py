@@ -50,10 +50,13 @@ BYTES_PER_ENTRY, BYTES_PER_ARRAY, BYTES_PER_RECORD = 1 << 3, 1 << 8, 1 << 11
 """What parts count for when a file is read, wherever they are named: their memory, and the time to check them."""
 ALWAYS_UNPACKED_BYTES, EXPANSION = 1 << 28, 25
 KINDS_OF_ARRAYS = "biufcSUMm"
-DROPPABLE: Mapping[str, bool] = types.MappingProxyType({"droppable": True})
-"""Metadata of a dataclass field that is left out of the file where its value cannot be stored; it needs a default."""
 NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
 """Metadata of a dataclass field that is never in the file; it needs a default."""
+
+
+def stored_as(instead: object) -> Mapping[str, object]:
+    """Return the metadata of a dataclass field that has another value in the file where its own cannot be stored."""
+    return {"instead": (instead,)}
 
 
 class DamagedError(Exception):
@@ -190,30 +193,38 @@ class _Parts:
         if isinstance(value, list | tuple):
             return {type(value).__name__: [self.add(item, where) for item in value]}, None
         if isinstance(value, Mapping):  # of settings, those that cannot be stored are left out
-            entries = self._entries(((key, item, isinstance(key, str)) for key, item in value.items()), where)
+            entries = self._entries(
+                ((key, item, () if isinstance(key, str) else None) for key, item in value.items()), where
+            )
             return {"mapping": [[self.add(key, where), item] for key, item in entries]}, None
         if is_dataclass(value) and not isinstance(value, type):
             known = [(vars(value)[field.name], field) for field in fields(value) if field.name in vars(value)]
             stored = [(each, field) for each, field in known if field.metadata.get("stored", True)]
-            each = ((field.name, item, field.metadata.get("droppable", False)) for item, field in stored)
+            each = ((field.name, item, field.metadata.get("instead")) for item, field in stored)
             return {type(value).__name__: dict(self._entries(each, where))}, None
         if hasattr(value, "indptr"):
             layout, shape, *arrays = attrgetter("format", "shape", "data", "indices", "indptr")(value)
             return {"sparse": [layout, *map(int, shape), *(self.add(array, where) for array in arrays)]}, None
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
-    def _entries(self, entries: Iterable[tuple[Key, object, bool]], where: str) -> Iterator[tuple[Key, object]]:
-        """Yield the keys of entries, and what stands for their values; those that may be dropped are, and are named."""
-        for key, value, droppable in entries:
+    def _entries(
+        self, entries: Iterable[tuple[Key, object, tuple[object, ...] | None]], where: str
+    ) -> Iterator[tuple[Key, object]]:
+        """Yield the keys of entries, and what stands for their values.
+
+        A value that cannot be stored is refused (None), left out (the empty tuple), or replaced, and named.
+        """
+        for key, value, instead in entries:
             place, n_before = f"{where}.{key}".lstrip("."), len(self._found)
             try:
                 tree = self.add(value, place)
             except NotStorableError:
-                if not droppable:
+                if instead is None:
                     raise
                 self._found = dict(islice(self._found.items(), n_before))
                 self._known.clear()
                 self.left_out.append(place)
+                yield from ((key, self.add(other, place)) for other in instead)
             else:
                 yield key, tree
 

@@ -92,6 +92,23 @@ def test_a_fit_remembers_its_method_in_a_file(method, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "selector",
+    [
+        CrossValidation(splits=[(range(30), range(30, 60)), (range(30, 60), range(30))]),
+        TwoStage(random_state=np.random.default_rng(0)),
+        StARS(random_state=np.random.default_rng(0)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_file_claims_no_folds_or_seed_that_were_not_used(selector, tmp_path):
+    save(Method(selector=selector).fit(X), tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert again.method.selector.words == selector.words
+    assert "seed" not in selector.words
+    assert "seed" not in again.methods_text()
+
+
+@pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"estimator": "bayes"}, 'estimator must be one of "joint", "nodewise"'),

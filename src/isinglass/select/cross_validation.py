@@ -15,10 +15,10 @@ from isinglass.select.folds import RowSet, Split, check_splits, count_units, spl
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import held_out_sums, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import Alphas, check_alphas, identify
+from isinglass.select.settings import Alphas, check_alphas, identify, seed_words
 from isinglass.select.task import Task
 from isinglass.selection_records import Evidence
-from isinglass.storage import DROPPABLE
+from isinglass.storage import stored_as
 
 RULES = ("best", "1se")
 
@@ -88,9 +88,9 @@ class CrossValidation(Selector):
     alphas: Alphas = 30
     n_folds: int = 10
     n_repeats: int = 1
-    splits: Any = field(default=None, metadata=DROPPABLE)  # Any: pairs in any form, or a splitter of scikit-learn
+    splits: Any = field(default=None, metadata=stored_as(()))  # Any: pairs in any form, or a splitter of scikit-learn
     rule: str = "best"
-    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
+    random_state: RandomSource = field(default=0, metadata=stored_as(None))
     alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class CrossValidation(Selector):
         if self.splits is not None:
             return f'cross-validation, given folds, rule "{self.rule}"'
         folds = f"{self.n_folds} folds" + (f" repeated {self.n_repeats} times" if self.n_repeats > 1 else "")
-        return f'cross-validation, {folds}, rule "{self.rule}", seed {self.random_state}'
+        return f'cross-validation, {folds}, rule "{self.rule}"{seed_words(self.random_state)}'
 
     def check(self, table: AnyTable) -> None:
         """Refuse folds of row numbers where there are copies of rows, or will be: both parts would have some."""

@@ -44,7 +44,7 @@ from isinglass.select.settings import Run, Settings
 from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.completions import Completions, among, start_values
-from isinglass.storage import DROPPABLE
+from isinglass.storage import stored_as
 
 ROUNDS = "rounds of imputation"
 """What a time limit left out, in words."""
@@ -166,7 +166,7 @@ class ImputationSettings(Settings):
     n_imputations: int = 10
     n_sweeps: int = 5
     max_rounds: int = 50
-    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
+    random_state: RandomSource = field(default=0, metadata=stored_as(None))
 
     def __post_init__(self) -> None:
         for name in ("n_imputations", "n_sweeps", "max_rounds"):

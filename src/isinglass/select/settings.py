@@ -170,6 +170,11 @@ class Run(Settings):
         return Run(n_threads=self.n_threads or n_threads, device=self.device, progress=False)
 
 
+def seed_words(random_state: object) -> str:
+    """Return the seed in words; a generator, or what stands for one that was not stored, has none."""
+    return f", seed {random_state}" if is_whole(random_state) else ""
+
+
 def are_given(alphas: Alphas) -> bool:
     """Tell whether alphas are given by value, and not by their number."""
     return np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating)

@@ -34,11 +34,11 @@ from isinglass.select.folds import one_by_one, units_of
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.progress import shown
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import Alphas, are_given, check_alphas
+from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
 from isinglass.select.task import Task
 from isinglass.selection_records import Stability
 from isinglass.solve.alphas import alpha_grid
-from isinglass.storage import DROPPABLE
+from isinglass.storage import stored_as
 from isinglass.variables import Variables
 
 ABOVE = 1.0 + 1e-9
@@ -89,7 +89,7 @@ class StARS(Selector):
     threshold: float = 0.05
     n_subsamples: int = 20
     subsample_size: int | None = None
-    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
+    random_state: RandomSource = field(default=0, metadata=stored_as(None))
     alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
@@ -104,7 +104,7 @@ class StARS(Selector):
     def words(self) -> str:
         """How it is set, in words."""
         stable = f"StARS, instability up to {self.threshold:g}"
-        return f"{stable} over {self.n_subsamples} subsamples, seed {self.random_state}"
+        return f"{stable} over {self.n_subsamples} subsamples{seed_words(self.random_state)}"
 
     def choose(self, task: Task) -> Choice:
         """Return the stable network of the whole table."""

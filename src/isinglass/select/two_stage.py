@@ -22,13 +22,13 @@ from isinglass.select.prediction_check import STRIDE, PredictionCheck, log_dista
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Selector
-from isinglass.select.settings import Alphas, are_given, check_alphas
+from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
 from isinglass.select.stage_problem import FULL
 from isinglass.select.stage_search import Stage, alphas_below, first_stage, second_stage
 from isinglass.select.task import Task
 from isinglass.select.two_stage_choice import TwoStageChoice
 from isinglass.selection_records import Evidence, Reason
-from isinglass.storage import DROPPABLE
+from isinglass.storage import stored_as
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
@@ -75,7 +75,7 @@ class TwoStage(Selector):
     gamma: float = 0.25
     keep: float | None = None
     n_folds: int = 5
-    random_state: RandomSource = field(default=0, metadata=DROPPABLE)
+    random_state: RandomSource = field(default=0, metadata=stored_as(None))
 
     def __post_init__(self) -> None:
         if self.keep is not None and not (is_real(self.keep) and 0 <= self.keep <= 1):
@@ -87,7 +87,7 @@ class TwoStage(Selector):
     @property
     def words(self) -> str:
         """How it is set, in words."""
-        return f"two-stage, gamma {self.gamma:g}, {self.n_folds} folds, seed {self.random_state}"
+        return f"two-stage, gamma {self.gamma:g}, {self.n_folds} folds{seed_words(self.random_state)}"
 
     def choose(self, task: Task) -> TwoStageChoice:
         """Return the network of both stages."""
