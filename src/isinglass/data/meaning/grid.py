@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,16 +62,12 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
     sd = float(codes.std())
     whole = all(float(value).is_integer() for value in values)
     ends = (float(edges[0]), float(edges[-1]))
-    means, quartiles = _describe(ordered, weight, codes, values, ends)
     return Steps(
         bounds=tuple(edges[1:-1].tolist()),
         values=tuple(int(value) if whole else float(value) for value in values),
         scores=tuple(k / sd for k in range(len(values))),
-        means=means,
-        quartiles=quartiles,
-        ends=ends,
-        decimals=_decimals(ordered),
         beyond=(int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())),
+        **_describe(ordered, weight, codes, values, ends),
     )
 
 
@@ -121,49 +117,49 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
     A step without a number is left out. The score of a step is the mean normal score of its rows, and the number that
     stands for it is the median of theirs.
     """
-    from scipy.special import ndtri
-
     distinct, counts = np.unique(numbers, return_counts=True)
-    n = len(numbers)
-    q = (n_steps(n) - 1) | 1  # odd: the median is in the middle of a step
-    normal = ndtri(np.clip((np.cumsum(counts) - counts / 2) / n, TAIL, 1.0 - TAIL))
-    along = (normal - normal[0]) / (normal[-1] - normal[0])
-    n_points = NORMAL_POINTS if len(distinct) <= q else q - 1  # fine scores of many steps would double the time of fits
-    step = np.minimum((along * q).astype(np.intp), q - 1)
-    means = (np.bincount(step, counts * along) / np.maximum(np.bincount(step, counts), 1))[step]
-    points = np.rint((means - means[0]) / (means[-1] - means[0]) * n_points)
+    points = _normal_points(counts)
     firsts = np.flatnonzero(np.diff(points, prepend=-1))
     if len(firsts) < 3:  # nearly all rows have one value
         return equal_steps(numbers, weight)
-    of_rows = np.repeat(points, counts)
-    sd = float(of_rows.std())
     ordered, weight = _sort(numbers, weight)
+    of_rows = np.repeat(points, counts)
     codes = np.searchsorted(points[firsts], of_rows)
     medians = [float(np.median(ordered[codes == k])) for k in range(len(firsts))]
     ends = _ends(ordered, len(firsts), is_fine=False)
-    means_of_steps, quartiles = _describe(ordered, weight, codes, np.array(medians), ends)
     return Steps(
         bounds=tuple(float(distinct[k - 1] / 2 + distinct[k] / 2) for k in firsts[1:]),
         values=tuple(medians),
-        scores=tuple((points[firsts] / sd).tolist()),
-        means=means_of_steps,
-        quartiles=quartiles,
-        ends=ends,
-        decimals=_decimals(ordered),
+        scores=tuple((points[firsts] / float(of_rows.std())).tolist()),
         is_normal=True,
+        **_describe(ordered, weight, codes, np.array(medians), ends),
     )
+
+
+def _normal_points(counts: NDArray[np.intp]) -> FloatArray:
+    """Return the normal scores of ascending numbers that occur so often: whole numbers from 0, one for every step."""
+    from scipy.special import ndtri
+
+    n = int(counts.sum())
+    q = (n_steps(n) - 1) | 1  # odd: the median is in the middle of a step
+    normal = ndtri(np.clip((np.cumsum(counts) - counts / 2) / n, TAIL, 1.0 - TAIL))
+    along = (normal - normal[0]) / (normal[-1] - normal[0])
+    n_points = NORMAL_POINTS if len(counts) <= q else q - 1  # fine scores of many steps would double the time of fits
+    step = np.minimum((along * q).astype(np.intp), q - 1)
+    means = (np.bincount(step, counts * along) / np.maximum(np.bincount(step, counts), 1))[step]
+    return np.asarray(np.rint((means - means[0]) / (means[-1] - means[0]) * n_points))
 
 
 def _describe(
     ordered: FloatArray, weight: FloatArray, codes: NDArray[np.intp], values: FloatArray, ends: tuple[float, float]
-) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
-    """Return the weighted mean of the numbers in every step, and their smallest, quartiles and largest.
+) -> dict[str, Any]:  # Any: fields of `Steps`
+    """Return the ends and decimals of numbers, their weighted mean in every step, and its smallest to largest number.
 
     Means take a number beyond the ``ends`` for the end: a typing error would otherwise dominate every prediction that
     gives its step a little probability. They stay among the numbers of the step. The value of a step stands for its
     numbers if it has none. Rows without weight do not count, unless a step has no others.
     """
-    q = len(values)
+    q, decimals = len(values), _decimals(ordered)
     weight = np.where(np.bincount(codes, weight, q)[codes] > 0.0, weight, 1.0)
     ordered, codes, weight = ordered[weight > 0.0], codes[weight > 0.0], weight[weight > 0.0]
     starts, stops = np.searchsorted(codes, np.arange(q)), np.searchsorted(codes, np.arange(q), side="right")
@@ -178,7 +174,8 @@ def _describe(
     sums, sizes = np.bincount(codes, weight * (np.clip(ordered, *ends) - middle), q), np.bincount(codes, weight, q)
     means = np.where(there[:, 0], middle + sums / np.where(there[:, 0], sizes, 1.0), values)
     means = np.clip(means, quartiles[:, 0], quartiles[:, -1])
-    return tuple(means.tolist()), tuple(map(tuple, quartiles.tolist()))
+    five = tuple(map(tuple, quartiles.tolist()))
+    return {"means": tuple(means.tolist()), "quartiles": five, "ends": ends, "decimals": decimals}
 
 
 def _decimals(numbers: FloatArray) -> int | None:
