@@ -78,14 +78,13 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
 
     keys = [column.key for column in columns]
     weights = weights_place(columns, reading)
-    guessed = {j: column for j, column in enumerate(columns) if not column.stated and j != weights}
-    kinds = {j: None if column.is_constant else column.kind for j, column in guessed.items()}
-    if weights is not None:
-        kinds |= {j: None for j, column in guessed.items() if WEIGHTS in column.notes}
-    said: JsonObject = {
-        "kinds": kinds_by_key(keys, kinds),
-        "drop": [keys[j] for j, kind in kinds.items() if kind is None],
-    }
+    kinds: dict[int, str | None] = {}  # that are guessed; None: to be dropped
+    for j, column in enumerate(columns):
+        if not column.stated and j != weights:
+            is_other = weights is not None and WEIGHTS in column.notes
+            kinds[j] = None if column.is_constant or is_other else column.kind
+    dropped = [keys[j] for j, kind in kinds.items() if kind is None]
+    said: JsonObject = {"kinds": kinds_by_key(keys, kinds), "drop": dropped}
     if weights is not None:
         said["weights"] = keys[weights]
     if "binary" in kinds.values() and not reading.encodes_all:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from isinglass.data import Table
-    from isinglass.evaluate.checking import ModelCheck
-    from isinglass.results import Path as SolutionPath
     from isinglass.select import Bootstrap
 
 FOLLOWED = 50  # alphas of a path that the fit did not make
@@ -40,35 +38,6 @@ class Request:
     width: float | None  # in millimeters
     bootstrap: Path | None  # the folder of resamples
 
-    @property
-    def alpha(self) -> float | None:
-        """The penalty of the fit."""
-        return None if self.loaded.fit is None else self.loaded.fit.solution.alpha
-
-    def path(self) -> SolutionPath:
-        """Return the path of the model: that of its fit, or one made from the table."""
-        if self.loaded.fit is not None and self.loaded.fit.selection.path is not None:
-            return self.loaded.fit.selection.path.without_covariates()
-        if not self.loaded.can_follow:
-            raise click.UsageError(
-                "MODEL is no fit, or has a penalty for each node: it has no path to draw. Fit it with --method joint, "
-                "or select one penalty for all nodes with --select cv or --select stars."
-            )
-        if self.data is None:
-            raise click.UsageError(
-                "MODEL was fitted at one penalty and has no path to draw. Fit it without --alpha, or add TABLE, "
-                "the table of the fit."
-            )
-        return self.loaded.follow(self.data, FOLLOWED).without_covariates()
-
-    def check(self) -> ModelCheck:
-        """Return the network's rows compared with those of the table."""
-        if self.data is None:
-            raise click.UsageError("This figure needs TABLE, the table of the fit.")
-        from isinglass.evaluate.checking import check_model
-
-        return check_model(self.data, self.loaded.result)
-
     def resamples(self, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote."""
         if self.bootstrap is None:
@@ -76,6 +45,34 @@ class Request:
                 f"This figure needs --bootstrap FOLDER, which `isinglass bootstrap --kind {kind} -o FOLDER` writes."
             )
         return self.loaded.resamples(self.bootstrap, kind)
+
+
+def _path(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
+    """Draw the path of the fit, or one made from the table."""
+    fit = ask.loaded.fit
+    path = None if fit is None else fit.selection.path
+    if fit is None or (path is None and not ask.loaded.can_follow):
+        raise click.UsageError(
+            "MODEL is no fit, or has a penalty for each node: it has no path to draw. Fit it with --method joint, "
+            "or select one penalty for all nodes with --select cv or --select stars."
+        )
+    if path is None:
+        if ask.data is None:
+            raise click.UsageError(
+                "MODEL was fitted at one penalty and has no path to draw. Fit it without --alpha, or add TABLE, "
+                "the table of the fit."
+            )
+        path = ask.loaded.follow(ask.data, FOLLOWED)
+    return plot.path(path.without_covariates(), ax, alpha=fit.solution.alpha)  # type: ignore[no-any-return]
+
+
+def _check(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
+    """Draw the network's rows compared with those of the table."""
+    if ask.data is None:
+        raise click.UsageError("This figure needs TABLE, the table of the fit.")
+    from isinglass.evaluate.checking import check_model
+
+    return plot.check(check_model(ask.data, ask.loaded.result), ax)  # type: ignore[no-any-return]
 
 
 def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
@@ -98,11 +95,11 @@ def _differences(of: str) -> Draw:
 KINDS: dict[str, Draw] = {
     "network": lambda plot, ask, ax: plot.network(ask.loaded.network, ax, groups=ask.groups),
     "centrality": _centrality,
-    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, alpha=ask.alpha),
+    "path": _path,
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax),
     "differences": _differences("edges"),
     "strength-differences": _differences("strength"),
-    "check": lambda plot, ask, ax: plot.check(ask.check(), ax),
+    "check": _check,
     "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
 }
 # Options that only some of them use.
