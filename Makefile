@@ -62,7 +62,7 @@ fuzz: $(INSTALLED)  ## run random tests for FUZZ_MINUTES (4), all suites or thos
 
 # What runs kernels without starting a process, which would not use this build; some ten minutes on two cores.
 SANITIZED := tests/_core tests/simulate \
-	$(addprefix tests/solve/test_,hard_tables.py path.py seam.py dense.py ordinal.py nominal.py)
+	$(addprefix tests/solve/test_,hard_tables.py path.py rows.py dense.py ordinal.py nominal.py)
 sanitize: $(INSTALLED)  ## run the tests of the core under the address, undefined-behavior and thread sanitizers
 	$(MAKE) --no-print-directory test-core CORE_SANITIZE=address,undefined
 	$(MAKE) --no-print-directory test-core CORE_SANITIZE=thread

@@ -238,7 +238,7 @@ def logistic_lasso(design, y, penalty, *, weight=None, intercept=False, sweeps=2
 
 
 class NumpyRows:
-    """The seam of ``solve/seam.py`` in plain NumPy: one node at a time, everything in double precision."""
+    """The methods of ``solve/rows.py`` in plain NumPy: one node at a time, everything in double precision."""
 
     WRONG = 8.0  # from this margin against the observed answer on, the curvature of a bound stands in
 

@@ -1,4 +1,4 @@
-"""The steps of Höfling and Tibshirani's algorithm, on the rows of the solver (`isinglass.solve.seam`).
+"""The steps of Höfling and Tibshirani's algorithm, on the rows of the solver (`isinglass.solve.rows`).
 
 Rounds: a working set (what is not zero, and the zeros that violate optimality most), solved by simultaneous
 soft-thresholded steps of all its entries, each with its own bound of the curvature. Such a step can overshoot: every

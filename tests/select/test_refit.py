@@ -15,7 +15,7 @@ from isinglass.errors import (
     suppress_warnings,
 )
 from isinglass.select.refit import nearly_free, refit_edges
-from isinglass.solve.seam import PartedRows
+from isinglass.solve.rows import PartedRows
 
 derivatives = importlib.import_module("isinglass.select.derivatives")
 refit_module = importlib.import_module("isinglass.select.refit")

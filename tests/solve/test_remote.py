@@ -18,10 +18,10 @@ from isinglass.errors import ConstantColumnWarning, DataError, LimitError, Separ
 from isinglass.select import Fixed, Method
 from isinglass.select.ebic import ebic
 from isinglass.select.refit import refit
-from isinglass.solve import limits, seam
+from isinglass.solve import limits
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
-from isinglass.solve.seam import PartedRows
+from isinglass.solve.rows import PartedRows
 
 P, N = 70, 900
 ALPHAS = {"alphas": 6, "alpha_min_ratio": 0.1}
@@ -116,7 +116,7 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
     monkeypatch.setattr(limits, "CELLS_THAT_FIT", rare.size - 1)
     monkeypatch.setattr(limits, "SPARSE_COLUMNS", 200)
     monkeypatch.setattr(limits, "CELLS_OF_A_PART", 80_000)
-    monkeypatch.setattr(seam, "CpuRows", lambda *given: asked.append(CpuRows(*given)) or asked[-1])
+    monkeypatch.setattr("isinglass.solve.rows.CpuRows", lambda *given: asked.append(CpuRows(*given)) or asked[-1])
     to_array, largest = scipy.sparse.csr_array.toarray, []
     monkeypatch.setattr(
         scipy.sparse.csr_array, "toarray", lambda self: largest.append(np.prod(self.shape)) or to_array(self)

@@ -94,7 +94,7 @@ class GibbsSampler:
     ) -> None: ...
 
 class CpuRows:
-    """A part of a table on this computer, with the methods of ``solve.seam.SumRows``; total: all weights, or 0.
+    """A part of a table on this computer, with the methods of ``solve.rows.SumRows``; total: all weights, or 0.
 
     With ``n_kept``, predictors are made when they are needed and kept for so many nodes; all that such rows know can be
     sent. Where the share of ones is below ``rare``, they are lists of ones instead of cells.

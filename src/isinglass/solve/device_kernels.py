@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from triton.language.extra import libdevice
 
 from isinglass.solve.device_rows import DeviceRows
-from isinglass.solve.seam import Doubles, Ints, Places
+from isinglass.solve.rows import Doubles, Ints, Places
 
 ROWS = 512  # of one step of a pass
 SIDE = 128  # of a tile of pairs

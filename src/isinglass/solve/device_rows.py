@@ -1,12 +1,12 @@
 """The rows of a table on a device that PyTorch drives: a graphics processor, or this processor for the tests.
 
-Table, predictors, residuals and their digits stay there; what crosses is the solver's batches (``solve.seam.SumRows``).
+Table, predictors, residuals and their digits stay there; what crosses is the solver's batches (``solve.rows.SumRows``).
 The gradient of all pairs is computed again at every check from two signed bytes per residual: products of int8 with
 int32 sums are exact integers, so the only error of a pair is the rounding of residuals to digits, which is bounded
 column by column. Pairs that may reach a limit are looked at again in double precision by the solver.
 """
 
-# ruff: noqa: D102 - the methods are those of seam.SumRows
+# ruff: noqa: D102 - the methods are those of rows.SumRows
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import AnyArray
 from isinglass.errors import LimitError, setting
 from isinglass.solve.device import BYTES_PER_CELL
-from isinglass.solve.seam import Doubles, Floats, Ints, Places
+from isinglass.solve.rows import Doubles, Floats, Ints, Places
 
 Item = TypeVar("Item", bound=np.generic)
 
@@ -32,7 +32,7 @@ ROUNDING_OF_SCAN = 2.4e-7  # of one single-precision operation on a gradient, wh
 
 
 class DeviceRows:
-    """Rows on a device, with the methods of ``seam.SumRows`` and ``scan``; weights are raw, and positive.
+    """Rows on a device, with the methods of ``rows.SumRows`` and ``scan``; weights are raw, and positive.
 
     Everything is tensor operations, on any device. ``device_kernels.KernelRows`` has fused kernels for some.
     """

@@ -30,7 +30,7 @@ from isinglass.solve.columns import warn_constant
 from isinglass.solve.device import find_device, rows_on
 from isinglass.solve.limits import refuse_categories, refuse_pairs, split_sparse
 from isinglass.solve.reduction import Reduction, refuse_free
-from isinglass.solve.seam import PartedRows
+from isinglass.solve.rows import PartedRows
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:

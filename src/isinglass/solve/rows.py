@@ -1,4 +1,4 @@
-"""The seam in Python: what the solver asks of the rows of a table, rows as a sum of parts, and of a table in parts.
+"""Rows in Python: what the solver asks of the rows of a table, rows as a sum of parts, and those of a table in parts.
 
 ``Problem(rows, …)`` runs the same Newton, screening and certificate on any object with the methods of ``SumRows``:
 ``_core.CpuRows`` on this computer, a device, workers of a cluster, parts on disk.

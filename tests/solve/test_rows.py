@@ -10,7 +10,7 @@ from reference import NumpyRows
 
 from isinglass._core import CpuRows, Problem
 from isinglass.pairs import all_pairs
-from isinglass.solve.seam import SumRows
+from isinglass.solve.rows import SumRows
 
 CUTS = [[1], [37, 38, 150]]
 
@@ -195,7 +195,7 @@ def test_gradients_of_all_pairs_wait_for_few_parts_at_a_time(monkeypatch):
             asked.append((call, only))
             return super().ask(call, *arguments, only=only)
 
-    monkeypatch.setattr("isinglass.solve.seam._BYTES_AT_ONCE", 2 * whole[0].nbytes)
+    monkeypatch.setattr("isinglass.solve.rows._BYTES_AT_ONCE", 2 * whole[0].nbytes)
     found = Asked(in_parts(X, None, [50, 51, 90]).parts).all_pairs(2, 19)
     assert asked == [("margins", None), ("all_pairs", range(2)), ("all_pairs", range(2, 4))]
     assert bits(found) == bits(whole)
