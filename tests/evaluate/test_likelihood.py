@@ -1,11 +1,15 @@
 """The joint likelihood: variable elimination against enumeration, sampling against variable elimination."""
 
+import itertools
+import math
+
 import networkx
 import numpy as np
 import pytest
 
 from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
 from isinglass.errors import DataError, LimitError, MixingWarning
+from isinglass.evaluate import elimination
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
 from isinglass.evaluate.likelihood import _bennett, _Chains
 from isinglass.solve.exact_likelihood import log_sum, log_weights
@@ -81,6 +85,34 @@ def test_orders_keep_tables_small():
     assert order_of(complete) is None
     with pytest.raises(LimitError, match="more than 4194304 entries"):
         metrics.log_partition(complete, method="exact")
+
+
+def largest_table(sizes, edges, order):
+    """Return the entries of the largest table of an order, by joining the neighbors of every column that goes."""
+    around, largest = [{t for edge in edges if s in edge for t in edge} - {s} for s in range(len(sizes))], 0
+    for s in order:
+        largest = max(largest, math.prod(sizes[t] for t in {s, *around[s]}))
+        for t in around[s]:
+            around[t] = (around[t] | around[s]) - {s, t}
+    return largest
+
+
+def test_a_graph_that_is_refused_early_has_no_order():
+    rng, n_refused = np.random.default_rng(0), 0
+    for _ in range(100):
+        p = int(rng.integers(2, 6))
+        sizes = rng.integers(int(rng.integers(1, 3)), 4, p).tolist()
+        edges = [pair for pair in itertools.combinations(range(p), 2) if rng.random() < 0.8]
+        limit = int(rng.integers(2, 20))
+        least = min(largest_table(sizes, edges, order) for order in itertools.permutations(range(p)))
+        around = [{t for edge in edges if s in edge for t in edge} - {s} for s in range(p)]
+        is_thin = elimination._can_be_thin(around, np.log2(sizes).tolist(), math.log2(limit) + 1e-9)
+        assert is_thin or least > limit
+        n_refused += not is_thin
+        found = elimination_order(sizes, edges, limit)
+        if found is not None:
+            assert found[1] == largest_table(sizes, edges, found[0]) <= limit
+    assert n_refused > 5
 
 
 @pytest.mark.parametrize("seed", range(3))
