@@ -61,10 +61,10 @@ class GroupedRows:
 
     def answered(self) -> GroupedRows:
         """Return the rows with an answer; in paired designs all."""
-        holes = self.table.holes
-        if self.subjects is not None or holes is None or holes.all() or not (empty := holes.all(axis=1)).any():
+        if self.subjects is not None or self.table.holes is None:
             return self
-        return self.take(np.flatnonzero(~empty))
+        has_answer = ~self.table.holes.all(axis=1)
+        return self.take(np.flatnonzero(has_answer)) if has_answer.any() else self
 
     def with_equal_holes(self, rng: Generator) -> GroupedRows:
         """Return the table with further cells deleted if the groups differ much in their share of missing cells.
