@@ -392,11 +392,9 @@ class Variables:
 
 def corners(n_categories: int) -> FloatArray:
     """Return the corners of a regular simplex with edges of length 1, centered: one row per category."""
-    points = np.zeros((n_categories, n_categories - 1))
-    for k in range(1, n_categories):  # Helmert's contrasts
-        points[:k, k - 1], points[k, k - 1] = 1.0, -k
-        points[:, k - 1] /= np.sqrt(2.0 * k * (k + 1.0))
-    return points
+    from scipy.linalg import helmert
+
+    return np.asarray(helmert(n_categories).T / np.sqrt(2.0))
 
 
 @lru_cache(maxsize=64)
@@ -418,15 +416,14 @@ def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the so
 def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> tuple[str, tuple[float, ...] | None]:
     """Return the kind and the scores of a variable, given its number of categories and what was said about it."""
     check_kind(kind)
+    points = None if scores is None else _floats(scores)
     if n_categories == 2:
-        points = _BIT_SCORES if scores is None else _floats(scores)
+        points = points or _BIT_SCORES
         return ("binary" if points == _BIT_SCORES else "ordinal"), points
-    if kind == "nominal":
-        return kind, None if scores is None else _floats(scores)
-    if scores is not None:
-        return kind, _floats(scores)
-    sd = math.sqrt((n_categories**2 - 1) / 12) if kind == "continuous" else 1.0
-    return kind, tuple(k / sd for k in range(n_categories))
+    if points is None and kind != "nominal":
+        sd = math.sqrt((n_categories**2 - 1) / 12) if kind == "continuous" else 1.0
+        points = tuple(k / sd for k in range(n_categories))
+    return kind, points
 
 
 def _floats(scores: Sequence[float]) -> tuple[float, ...]:
