@@ -458,7 +458,7 @@ def test_checkpoint_does_not_depend_on_how_a_method_is_run(table, tmp_path):
 
 
 def test_a_time_limit_is_refused(table):
-    with pytest.raises(DataError, match="max_time must be None where many networks are estimated"):
+    with pytest.raises(DataError, match="max_time must be left out where many networks are estimated"):
         bootstrap(table, n_boot=2, run=Run(max_time=1.0))
 
 

@@ -161,7 +161,7 @@ def test_standard_errors_and_tests_obey_the_number_of_threads(monkeypatch):
 def test_a_checkpoint_is_for_what_can_be_resumed(tmp_path):
     run = Run(checkpoint=tmp_path / "run")
     for compute in (Method().fit, Method(selector=EBIC()).choose, compare_criteria, impute):
-        with pytest.raises(DataError, match="checkpoint must be None where nothing can be resumed"):
+        with pytest.raises(DataError, match="checkpoint must be left out where nothing can be resumed"):
             compute(X, run=run)
     Method(selector=CrossValidation(n_folds=3)).fit(X, run=run)
 
@@ -173,7 +173,7 @@ def test_combinations_that_do_not_work_are_named():
         Method(selector=PerNode()).fit(X)
     with pytest.raises(DataError, match='must be None or "standardized" for node-wise'):
         Method("nodewise", Fixed(0.1), penalty_weights=np.ones((4, 4))).fit(X)
-    with pytest.raises(DataError, match="device must be None for the estimator 'nodewise'"):
+    with pytest.raises(DataError, match="device must be left out for the estimator 'nodewise'"):
         Method("nodewise", Fixed(0.1)).fit(X, run=Run(device="cuda"))
     with pytest.raises(DataError, match="n_jobs must be"):
         Run(n_jobs=0)

@@ -415,9 +415,9 @@ def test_time_is_for_two_stages_that_are_not_resumed():
     assert Method().fit(X, run=Run(max_time=1000)).selection.left_out == ""
     with pytest.raises(DataError, match="max_time must be a positive number of seconds"):
         Run(max_time=0)
-    with pytest.raises(DataError, match="max_time must be None with a checkpoint"):
+    with pytest.raises(DataError, match="max_time must be left out where a checkpoint"):
         Run(max_time=1, checkpoint="here")
-    with pytest.raises(DataError, match="max_time must be None unless two stages choose the penalty"):
+    with pytest.raises(DataError, match="max_time must be left out unless two stages choose the penalty"):
         Method(selector=EBIC()).fit(X, run=Run(max_time=1))
 
 

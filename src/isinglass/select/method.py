@@ -159,7 +159,7 @@ class Method(PathSettings):
     ) -> tuple[Choice, AnyTable, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
         if run.max_time is not None and not self.selector.keeps_time:
-            raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
+            raise ArgumentError("max_time", "must be left out unless two stages choose the penalty", run.max_time)
         if not self.selector.keeps_tasks:
             run.refuse_checkpoint()
         self.selector.check(table)

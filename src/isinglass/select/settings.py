@@ -138,13 +138,11 @@ class Run(Settings):
 
     def __post_init__(self) -> None:
         if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
-            raise ArgumentError("max_time", "must be a positive number of seconds, or None", self.max_time)
+            raise ArgumentError("max_time", "must be a positive number of seconds", self.max_time)
         if self.max_time is not None and self.checkpoint is not None:
-            raise ArgumentError("max_time", "must be None with a checkpoint, which resumes whole runs", self.max_time)
+            raise ArgumentError("max_time", "must be left out where a checkpoint resumes whole runs", self.max_time)
         if self.n_jobs is not None and (not is_whole(self.n_jobs) or self.n_jobs == 0):
-            raise ArgumentError(
-                "n_jobs", "must be an integer other than 0, or None", self.n_jobs, "-1 takes all cores."
-            )
+            raise ArgumentError("n_jobs", "must be an integer other than 0", self.n_jobs, "-1 takes all cores.")
 
     def deadline(self) -> float:
         """Return when a run that begins now has to end, by the clock `time.monotonic`."""
@@ -153,12 +151,12 @@ class Run(Settings):
     def refuse_time_limit(self) -> None:
         """Refuse a time limit where many networks are estimated."""
         if self.max_time is not None:
-            raise ArgumentError("max_time", "must be None where many networks are estimated", self.max_time)
+            raise ArgumentError("max_time", "must be left out where many networks are estimated", self.max_time)
 
     def refuse_checkpoint(self) -> None:
         """Refuse a checkpoint where nothing is resumed."""
         if self.checkpoint is not None:
-            raise ArgumentError("checkpoint", "must be None where nothing can be resumed", str(self.checkpoint))
+            raise ArgumentError("checkpoint", "must be left out where nothing can be resumed", str(self.checkpoint))
 
     def require_seed(self, random_state: object) -> None:
         """Refuse a checkpoint of draws that the next run does not repeat."""

@@ -130,7 +130,7 @@ class Task:
         if estimator == "joint":
             options |= {"device": device, "start": start}
         elif device not in (None, "cpu"):
-            raise ArgumentError("device", f"must be None for the estimator {estimator!r}", device)
+            raise ArgumentError("device", f"must be left out for the estimator {estimator!r}", device)
         given = {name: value for name, value in options.items() if value is not None}
         with suppress_warnings(ConstantColumnWarning):
             return ESTIMATORS[estimator][0](self.table, alphas, **given)
