@@ -133,8 +133,10 @@ def graph_network(
     >>> graph_network(networkx.star_graph(4), strength=2.0).degree.tolist()
     [4, 1, 1, 1, 1]
     """
-    nodes = {node: k for k, node in enumerate(graph.nodes)}
-    pairs = [(min(nodes[s], nodes[t]), max(nodes[s], nodes[t])) for s, t in graph.edges]
+    nodes = {node: k for k, node in enumerate(getattr(graph, "nodes", ()))}
+    if not nodes:
+        raise ArgumentError("graph", "must be a graph of networkx with at least one node", type(graph).__name__)
+    pairs = [(min(nodes[s], nodes[t]), max(nodes[s], nodes[t])) for s, t, *_ in graph.edges]  # behind them, keys
     network = _network(len(nodes), pairs, couplings, strength, fields, random_state)
     return network.with_names([str(node) for node in nodes])
 
