@@ -14,7 +14,7 @@ import numpy as np
 from isinglass.arguments import is_whole
 from isinglass.data.column import NUMBER_TYPES, Column, as_in_text, as_spelled, has_short_fractions, number_objects
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.source import Source, of_numbers
+from isinglass.data.source import Source, of_numbers, of_objects
 from isinglass.errors import DataError, setting
 from isinglass.names import tidy_name
 
@@ -73,10 +73,7 @@ def _array_source(X: object) -> Source:
     if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
         table = np.where(np.ma.getmaskarray(X), *((np.nan, table) if is_numbers else (None, table.astype(object))))
 
-    if is_numbers:
-        return of_numbers(table)
-    load = functools.cache(lambda j: number_objects(table[:, j].astype(object)).read())
-    return Source((table.shape[0], table.shape[1]), load)
+    return of_numbers(table) if is_numbers else of_objects(table)
 
 
 def _check_shape(shape: tuple[int, ...], X: object) -> None:

@@ -25,6 +25,8 @@ from isinglass.names import check_names, read_column, tidy_name
 Entry = TypeVar("Entry")
 NAMES_SHOWN = 8
 """Names of columns that a message lists."""
+_ROW = "row {}".format
+"""What messages call a row of a table in memory."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Source:
     layout: Layout = NO_FILE  # what holds for other tables like this one, apart from their columns
     wording: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
     detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file, for the user
-    describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
+    describe_row: Callable[[int], str] = _ROW  # what messages call a row of a given number
     weight: FloatArray | None = None  # of its rows
     apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are not variables, such as groups
     is_file: bool = False
@@ -269,8 +271,8 @@ class Source:
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""
         columns = [self.column(j).condensed() for j in range(self.shape[1])]
-        of_rows: dict[str, Any] = {"row_names": None, "weight": None, "apart": {}, "describe_row": Source.describe_row}
-        return replace(self, load=columns.__getitem__, block=None, **of_rows)
+        without_rows = replace(self, row_names=None, weight=None, apart={}, describe_row=_ROW)
+        return replace(without_rows, load=columns.__getitem__, block=None)
 
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
@@ -278,8 +280,7 @@ class Source:
         if self.block is not None:
             turned = of_numbers(self.block.T)
         else:
-            rows = np.stack([self.column(j).as_given for j in range(self.shape[1])])
-            turned = Source(rows.shape, functools.cache(lambda j: number_objects(rows[:, j]).read(self.decimal)))
+            turned = of_objects(np.stack([self.column(j).as_given for j in range(self.shape[1])]), self.decimal)
         file = turned.of_file(names=self.row_names, row_names=names, layout=self.layout, detected=self.detected)
         return file if names is None else replace(file, describe_row=lambda row: f"row {names[row]!r}")
 
@@ -301,6 +302,12 @@ def join_values(sources: Sequence[Source]) -> Source:
 
     first = sources[0]
     return replace(first, load=functools.cache(load))
+
+
+def of_objects(table: Cells, decimal: str | None = None) -> Source:
+    """Return an array of objects as a table, in which texts are numbered once."""
+    load = functools.cache(lambda j: number_objects(table[:, j].astype(object)).read(decimal))
+    return Source((table.shape[0], table.shape[1]), load)
 
 
 def of_numbers(table: Cells) -> Source:
