@@ -60,6 +60,8 @@ def test_identical_bits_for_any_number_of_jobs(table):
     assert runs[0]["held_out"].tobytes() == runs[1]["held_out"].tobytes()
 
 
-def test_functions_are_refused(table):
+def test_functions_and_lists_are_refused(table):
+    with pytest.raises(DataError, match="methods must be a dict of methods by name; got 'list'"):
+        compare_criteria(table, [EBIC()])
     with pytest.raises(DataError, match="is not known and cannot be kept"):
         compare_criteria(table, {"mine": lambda X: Method().choose(X).solution})

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import Table, TableLike, as_table
-from isinglass.errors import suppress_warnings
+from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.folds import RowSet, take_part
@@ -71,6 +71,8 @@ def compare_criteria(
     folds = CrossValidation(n_folds=n_folds)
     if methods is None:
         methods = {"two-stage": TwoStage(), "EBIC": EBIC(), "CV best": folds, "CV 1se": folds.replace(rule="1se")}
+    if not isinstance(methods, Mapping):
+        raise ArgumentError("methods", "must be a dict of methods by name", type(methods).__name__)
     chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
     solutions = [choice.solution for _, choice in chosen]
     fixed = [method.at(choice) for method, choice in chosen]
