@@ -86,7 +86,7 @@ from isinglass.machine import locks, memory, signals, threads
 folder = Path(sys.argv[1])
 assert not locks.HAS_LOCKS and memory.available_memory() == sys.maxsize and threads.thread_count() >= 1
 X = np.random.default_rng(0).integers(0, 2, (60, 4))
-with locks.locked(folder), signals.defer_signals():
+with locks.folder_lock(folder), signals.defer_signals():
     fit = Method(selector=Fixed(0.02)).fit(X)
 save(fit, folder / "model.npz")
 assert load(folder / "model.npz").network.edge_values.tolist() == fit.network.edge_values.tolist()

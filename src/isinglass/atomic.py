@@ -14,13 +14,12 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import IO, Protocol, TypeAlias, runtime_checkable
 
 from isinglass.errors import DataError
-from isinglass.machine.locks import locked
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
 
@@ -127,11 +126,6 @@ def _temporary(folder: Path, kind: str) -> Iterator[Path]:
             raise
         named = error.filename2 or str(folder)  # the user never chose the name of the temporary
         raise OSError(error.errno, error.strerror, named) from error
-
-
-def folder_lock(folder: Path) -> AbstractContextManager[None]:
-    """Wait until no other process or thread holds the lock of a folder, and hold it inside the block."""
-    return locked(folder.resolve())
 
 
 def holds_only_temporaries(folder: Path) -> bool:

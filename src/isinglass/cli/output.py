@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory
+from isinglass.atomic import open_plain, replacing, temporary_directory
 from isinglass.cli.command import command_line
 from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
 from isinglass.json_text import JsonObject, json_text
+from isinglass.machine.locks import folder_lock
 from isinglass.machine.signals import defer_signals
 from isinglass.version import __version__
 

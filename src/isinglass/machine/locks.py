@@ -1,4 +1,4 @@
-"""Locks of files and folders, which end with the process that holds them."""
+"""Locks of folders, which end with the process that holds them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ HAS_LOCKS = fcntl is not None
 
 
 @contextmanager
-def locked(path: str | Path) -> Iterator[None]:
-    """Wait for the lock of a file or folder, which is not a link, and hold it inside the block.
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Wait until no other process or thread holds the lock of a folder, and hold it inside the block.
 
     Does nothing on a system without file locks.
     """
     if not HAS_LOCKS:
         yield
         return
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    handle = os.open(folder.resolve(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -17,9 +17,10 @@ from urllib.parse import quote
 import numpy as np
 
 from isinglass.arrays import AnyArray, Arrays
-from isinglass.atomic import folder_lock, holds_only_temporaries, open_plain, replacing
+from isinglass.atomic import holds_only_temporaries, open_plain, replacing
 from isinglass.errors import ArgumentError, DataError
 from isinglass.json_text import json_text
+from isinglass.machine.locks import folder_lock
 from isinglass.select.settings import Settings, identify
 from isinglass.storage import read_record, write_record
 
