@@ -311,13 +311,16 @@ def test_what_is_being_typed_is_not_replaced(visit, ratings, server):
 def test_the_file_that_was_chosen_last_is_opened(visit, tabs, votes):
     """Though the one before it, which is larger, arrives later."""
     page, kept = visit(), []
+    give(page, votes, "first.csv")
     tabs.context.route("**/upload/slow.csv", lambda route: kept.append(route), times=1)
     page.set_input_files("#file", {"name": "slow.csv", "mimeType": "text/plain", "buffer": votes.read_bytes()})
     page.wait_for_function("() => document.getElementById('busy').textContent.startsWith('Sending')")
     page.evaluate("show")  # as happens every second
     assert page.inner_text("#busy").startswith("Sending")
+    assert page.is_disabled("#run-fit")  # of a table that is to be discarded
     give(page, votes, "fast.csv")
     page.wait_for_function("() => document.getElementById('busy').textContent === ''")
+    assert page.is_enabled("#run-fit")
     kept[0].continue_()
     page.uncheck("#use-0")  # what comes after works
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('fast.csv --drop ann')")
@@ -572,11 +575,15 @@ def test_a_hostile_file_is_text(visit, tmp_path):
 
 def test_a_file_may_be_chosen_before_the_page_knows_the_state(visit, tabs, votes):
     kept = []
-    tabs.context.route("**/state/*", lambda route: kept.append(route), times=1)  # it is answered below
+    for where in ("state/*", "upload/early.csv"):  # these are answered below
+        tabs.context.route(f"**/{where}", lambda route: kept.append(route), times=1)
     page = visit()
     page.set_input_files("#file", {"name": "early.csv", "mimeType": "text/plain", "buffer": votes.read_bytes()})
     page.wait_for_function("() => document.getElementById('busy').textContent.startsWith('Sending')")
-    kept[0].continue_()
+    while len(kept) < 2:
+        page.wait_for_timeout(10)
+    for route in kept:
+        route.continue_()
     page.wait_for_function("() => document.getElementById('file-name').textContent === 'early.csv'")
     page.wait_for_selector("#rows tr")
 

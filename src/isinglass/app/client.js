@@ -67,12 +67,12 @@ async function openTable(name, where, body, type) {
   sending?.abort();
   const request = new AbortController();
   sending = request;
-  showBusy();
+  show();
   announce(`Reading ${name}`);
   await posts; // choices about the columns that are shown come first
   await post(where, body, type, request.signal);
   if (sending === request) sending = null;
-  showBusy();
+  show();
 }
 
 function upload(file) {

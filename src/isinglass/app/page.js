@@ -21,9 +21,9 @@ function showProblem() {
 }
 
 function show() {
+  showBusy();
   if (pressed || !state) return;
   const { table, choices, results } = state;
-  showBusy();
   showProblem();
   byId("file-name").textContent = state.file;
   for (const id of ["columns", "fit"]) byId(id).hidden = !table;
@@ -34,12 +34,12 @@ function show() {
     redraw("table", [state.file, size], () => announce(`${state.file}: ${size}`));
     redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
     if (!typing) redraw("settings", [table, choices, state.row_names], showSettings);
-    redraw("fit", [table, choices, state.is_opening, state.pending, isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
+    redraw("fit", [table, choices, isBeingReplaced(), state.pending, isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
     redraw("code", [state.steps, language], showCode);
   }
   if (results.fit) {
     redraw("network", [results, state.stale], showNetwork);
-    if (!typing) redraw("more", [results, choices, state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
+    if (!typing) redraw("more", [results, choices, isBeingReplaced(), state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
   }
   const start = byId(`run-${state.jobs.at(-1)?.kind ?? "fit"}`); // the button of the last job
   const next = start.disabled ? byId("main") : start;

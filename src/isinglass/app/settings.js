@@ -72,7 +72,7 @@ function showFit() {
   const [covariates, nodes] = [true, false].map((adjusted) =>
     used.filter(([place]) => choices.covariates.includes(place) === adjusted).map(([, column]) => column),
   );
-  byId("run-fit").disabled = nodes.length < 2 || state.is_opening || isRunning("fit") || isFitted();
+  byId("run-fit").disabled = nodes.length < 2 || isBeingReplaced() || isRunning("fit") || isFitted();
   if (nodes.length < 2) {
     byId("chosen").textContent = "A network needs at least two columns. Tick them under Columns.";
     return;
@@ -96,6 +96,11 @@ function countKinds(columns) {
 /* Tell whether the network is of the choices now; false while the server has not seen them. */
 function isFitted() {
   return !state.stale && state.choices === confirmed;
+}
+
+/* Tell whether another table is on its way, which discards what is made of this one. */
+function isBeingReplaced() {
+  return sending !== null || state.is_opening;
 }
 
 /* Tell whether a job of this kind runs or waits, for others or for the table to be read. */
