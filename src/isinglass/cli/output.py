@@ -214,17 +214,16 @@ def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:
         return
     above = next(folder for folder in target.absolute().parents if folder.exists())
     if not above.is_dir():
-        raise click.BadParameter(f"{str(above)!r} is a file, not a folder.", param_hint="'-o'")
-    if not os.access(above, os.W_OK):
-        raise click.BadParameter(f"{str(above)!r} cannot be written to.", param_hint="'-o'")
-    if target.is_dir():
-        raise click.BadParameter(f"{str(target)!r} is a folder, not a file.", param_hint="'-o'")
-    if _is_read(target, inputs):
-        raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
-
-
-def _is_read(place: Path, inputs: Iterable[str | None]) -> bool:
-    return any(source and source != "-" and place.exists() and place.samefile(source) for source in inputs)
+        problem = f"{str(above)!r} is a file, not a folder."
+    elif not os.access(above, os.W_OK):
+        problem = f"{str(above)!r} cannot be written to."
+    elif target.is_dir():
+        problem = f"{str(target)!r} is a folder, not a file."
+    elif target.exists() and any(target.samefile(source) for source in inputs if source and source != "-"):
+        problem = f"{str(target)!r} is also read by this command."
+    else:
+        return
+    raise click.BadParameter(problem, param_hint="'-o'")
 
 
 def read_record(folder: Path) -> Record:
