@@ -474,7 +474,7 @@ def test_a_time_limit_is_refused(table):
         ("0.05", {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
         (True, {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
         (IsingLasso, {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
-        (lambda X: ising_path(X, [0.1]), {}, "the function must return a Solution, or a record that has one; got Path"),
+        (lambda X: ising_path(X, [0.1]), {}, "return a Solution, a Network or a record of one; got Path"),
         (lambda X: ising_path(np.asarray(X)[:, :3], [0.1])[0], {}, "all 4 columns; got 3"),
     ],
 )

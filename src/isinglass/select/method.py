@@ -209,8 +209,8 @@ class Wrapped(Settings):
             solution = Solution(network, math.nan)
         if solution is None:
             raise DataError(
-                f"the function must return a Solution, or a record that has one; got {type(result).__name__}. Take one "
-                "point of a path, such as lambda X: ising_path(X, [0.05])[0]."
+                f"the function must return a Solution, a Network or a record of one; got {type(result).__name__}. Take "
+                "one point of a path, such as lambda X: ising_path(X, [0.05])[0]."
             )
         if solution.network.n_features != table.shape[1]:
             nodes = f"{solution.network.n_features} nodes"
@@ -246,7 +246,7 @@ def as_method(given: MethodLike) -> AnyMethod:
         return given
     if isinstance(given, Selector):
         return Method(selector=given)
-    if isinstance(given, int | float | np.number) and is_real(given) and math.isfinite(given) and given >= 0:
+    if is_real(given) and math.isfinite(given) and given >= 0:
         return Method(selector=Fixed(float(given)))
     method = getattr(given, "method", None)  # of an estimator or a Fit
     if isinstance(method, Method):

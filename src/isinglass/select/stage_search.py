@@ -109,15 +109,15 @@ class Stage:
     @property
     def record(self) -> StageRecord:
         """What it tried, chose and proves."""
-        chosen = self.solution
+        best, chosen = self.networks[self.index], self.solution
         return StageRecord(
             criterion=self.criterion,
             exponent=self.exponent,
             n_alphas=len(self.networks),
             alpha=chosen.alpha,
             n_edges=chosen.n_edges,
-            score=float(self.scores[self.index]),
-            held_out=float(self.held_out[self.index]),
+            score=float(best.score),
+            held_out=float(best.held_out),
             kkt_residual=chosen.kkt_residual,
             duality_gap=chosen.duality_gap,
             converged=bool(chosen.converged),
@@ -177,7 +177,7 @@ class Descent:
         if last.solution.alpha < TURNED * best.solution.alpha:
             return True
         rise = last.score - best.score
-        return rise > (0.0 if self.ends_at_rise else HOPELESS if best is scored[0] else math.inf)
+        return rise > 0.0 if self.ends_at_rise else place == 0 and rise > HOPELESS
 
 
 FIRST = Descent("Stage 1", 0.81, stride=2, floor=1e-4, ends_at_rise=True, usual_steps=32)
