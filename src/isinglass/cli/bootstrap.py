@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,25 +74,13 @@ def bootstrap(
         found[each] = resample(
             data, estimate.method, n_boot=n_boot, kind=each, reselect=reselect, random_state=estimate.seed, run=run
         )
-    tables: dict[str, Arrays] = {}
-    findings: dict[str, str] = {}
-    rows, drops = found.get("rows"), found.get("case-drop")
-    if rows is not None:
-        tables |= {"edges.csv": rows.edges(), "nodes.csv": _measure_nodes(rows, communities)}
-        if folder is not None:
-            tables |= {f"{of}_differences.csv": _differences(rows, of) for of in ("edge", "node")}
-        findings |= _describe_rows(rows)
-    if drops is not None:
-        tables["drops.csv"] = drops.drops()
-        findings |= _describe_drops(drops)
-    n_constant = max(one.n_constant for one in found.values())
-    if n_constant:
-        findings["Constant"] = f"a column that varies in the table is constant in {plural(n_constant, 'resample')}"
+    tables, findings = _tables(found, communities, differences=folder is not None), _describe(found)
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", penalty {'selected again in every resample' if reselect else 'kept'}"),
         "Resamples": f"{n_boot}, kind {' and '.join(found)}, seed {estimate.seed}",
     }
+    drops = found.get("case-drop")
     record = {
         **estimate.describe(data),
         "kind": kind,
@@ -106,6 +95,18 @@ def bootstrap(
             save(one, here / RESAMPLES[each])
 
     write_results(console, folder, settings, findings, tables, record, write)
+
+
+def _tables(found: Mapping[str, Bootstrap], communities: Communities, *, differences: bool) -> dict[str, Arrays]:
+    """Return what was found as tables, by the names of their files."""
+    tables: dict[str, Arrays] = {}
+    if rows := found.get("rows"):
+        tables |= {"edges.csv": rows.edges(), "nodes.csv": _measure_nodes(rows, communities)}
+        if differences:
+            tables |= {f"{of}_differences.csv": _differences(rows, of) for of in ("edge", "node")}
+    if drops := found.get("case-drop"):
+        tables["drops.csv"] = drops.drops()
+    return tables
 
 
 def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:
@@ -135,23 +136,25 @@ def _differences(found: Bootstrap, of: str) -> Arrays:
         return {name: np.empty(0) for name in ("first", "second", "difference", "lower", "upper", "different")}
 
 
-def _describe_rows(found: Bootstrap) -> dict[str, str]:
-    """Say in words how often resampled rows have the edges of the network."""
-    often = int((found.inclusion[found.edge_values != 0] >= 0.95).sum())
-    return {
-        "Network": f"{plural(found.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
-        f"{plural(len(found.edge_index), 'pair')} seen at least once"
-    }
-
-
-def _describe_drops(found: Bootstrap) -> dict[str, str]:
-    """Say in words how stable the order of nodes and edges is when rows are dropped."""
-    each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
-    known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
-    facts = {"Stability": f"CS-coefficients: {known if each else 'none, because the network has no edges'}"}
-    if found.has_few_subsets:
-        facts["Caution"] = (
-            f"only about {plural(found.n_per_share, 'subset')} per share of rows left out, too few for a "
-            "statement about 95 % of them; take more resamples, which are divided among the shares"
+def _describe(found: Mapping[str, Bootstrap]) -> dict[str, str]:
+    """Say in words what was found."""
+    facts = {}
+    if rows := found.get("rows"):
+        often = int((rows.inclusion[rows.edge_values != 0] >= 0.95).sum())
+        facts["Network"] = (
+            f"{plural(rows.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
+            f"{plural(len(rows.edge_index), 'pair')} seen at least once"
         )
+    if drops := found.get("case-drop"):
+        each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in drops.cs_coefficients().items())
+        known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
+        facts["Stability"] = f"CS-coefficients: {known if each else 'none, because the network has no edges'}"
+        if drops.has_few_subsets:
+            facts["Caution"] = (
+                f"only about {plural(drops.n_per_share, 'subset')} per share of rows left out, too few for a "
+                "statement about 95 % of them; take more resamples, which are divided among the shares"
+            )
+    n_constant = max(one.n_constant for one in found.values())
+    if n_constant:
+        facts["Constant"] = f"a column that varies in the table is constant in {plural(n_constant, 'resample')}"
     return facts
