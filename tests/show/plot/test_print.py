@@ -239,6 +239,7 @@ def test_colors_of_groups_of_nodes_are_explained_beside_those_of_edges(compared)
     groups = {name: "ends" if name in (compared.names[0], compared.names[-1]) else "middle" for name in compared.names}
     (legend,) = plot.group_networks(compared, groups=groups)[0].figure.legends
     assert {"ends", "middle", "positive coupling"} <= {text.get_text() for text in legend.get_texts()}
+    assert not any(text.get_parse_math() for text in legend.get_texts())  # a group may be called $^{$
     legend = plot.group_difference(compared, groups=groups, level=None).get_legend()
     assert {"ends", "middle", "larger in a"} <= {text.get_text() for text in legend.get_texts()}
 

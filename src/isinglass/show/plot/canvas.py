@@ -59,7 +59,7 @@ def fills_figure(ax: Axes) -> bool:
     return figure.get_layout_engine() is None and figure.axes == [ax] and min(place.width, place.height) > FILLED
 
 
-def is_narrow(ax: Axes) -> bool:
+def is_narrow(ax: Axes | Figure) -> bool:
     """Tell whether the figure is about as wide as one column of a journal."""
     return bool(ax.figure.canvas.figure.get_figwidth() < NARROW)
 
@@ -108,8 +108,10 @@ def readable(name: object, longest: int = 30) -> str:
     return text if len(text) <= longest and len(str(name)) <= 10 * longest else text[: longest - 1] + "…"
 
 
-def write_legend(ax: Axes, entries: Sequence[tuple[Artist, str]], **options: Any) -> Legend:  # Any: those of matplotlib
-    """Add a legend whose texts may hold dollar signs and leading underscores."""
+def write_legend(
+    ax: Axes | Figure, entries: Sequence[tuple[Artist, str]], **options: Any
+) -> Legend:  # Any: those of matplotlib
+    """Add a legend to axes or a figure, whose texts may hold dollar signs and leading underscores."""
     if is_narrow(ax):
         options = {"fontsize": SMALL, **options}
     handles, texts = [handle for handle, _ in entries], [text for _, text in entries]

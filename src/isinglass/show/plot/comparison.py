@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +16,8 @@ from isinglass.pairs import pair_keys
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.palette import read_groups
-from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, panels, readable, write_below
+from isinglass.show.plot import canvas
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, readable, write_below, write_legend
 from isinglass.show.plot.drawing import USUAL, explain_edges, explain_groups, network
 
 
@@ -36,24 +36,23 @@ def group_networks(
     parameters are those of `network`.
     """
     n_groups = len(check_kind("result", result, GroupComparison, "compare_groups").groups)
-    wide = check_positive("width", width) / MILLIMETERS
-    n_rows = -(-n_groups // (1 if wide < NARROW else 3))
+    wide = check_positive("width", width) / canvas.MILLIMETERS
+    n_rows = -(-n_groups // (1 if wide < canvas.NARROW else 3))
     columns = -(-n_groups // n_rows)
     tall = n_rows * (wide / columns + 0.25) + 0.25
-    places = panels(axes, n_groups, "groups", (wide, tall), columns, layout="none")
+    places = canvas.panels(axes, n_groups, "groups", (wide, tall), columns, layout="none")
     if axes is None:
         places[0].figure.subplots_adjust(0.01, 0.25 / tall, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
     widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
     positions = shared_layout(result.networks) if positions is None else positions
-    style: dict[str, Any] = {"groups": groups, "labels": labels, "legend": False}
     for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
-        network(one, ax, positions=positions, max_weight=widest or None, **style)
+        network(one, ax, groups=groups, positions=positions, labels=labels, legend=False, max_weight=widest or None)
         ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
     entries = explain_groups(read_groups(groups, None, result.names)[1])
     entries += explain_edges(np.concatenate([one.edge_signs for one in result.networks]), widest)
     if axes is None and entries:
-        handles, texts = zip(*entries, strict=True)
-        places[0].figure.legend(handles, texts, loc="lower center", ncols=len(texts), fontsize=7, frameon=False)
+        options = {"loc": "lower center", "ncols": len(entries), "fontsize": SMALL, "frameon": False}
+        write_legend(places[0].figure, entries, **options)
     return places
 
 
@@ -91,5 +90,4 @@ def group_difference(
     entries += explain_edges(drawn.edge_signs, widest, words, "difference")
     write_below(ax, entries, 7.0, title=f"{one} minus {two}: {found}")
     positions = shared_layout(result.networks) if positions is None else positions
-    style: dict[str, Any] = {"groups": groups, "labels": labels, "legend": False}
-    return network(drawn, ax, positions=positions, **style)
+    return network(drawn, ax, groups=groups, positions=positions, labels=labels, legend=False)
