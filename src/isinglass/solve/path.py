@@ -78,8 +78,8 @@ def ising_path(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; an integer weight equals repeated rows.
     penalty_weights : None, "standardized" or symmetric matrix, default None
-        Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves
-        a pair unpenalized and inf forbids it.
+        Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, in the order of the
+        columns, where 0 leaves a pair unpenalized and inf forbids it.
     alpha_min_ratio : float, default 0.01
         Last alpha over first alpha when ``alphas`` is a number.
     tol : float, default 1e-7
