@@ -72,8 +72,20 @@ def test_numbers_that_stand_apart(values, sure, doubtful):
 
 
 def test_words_for_no_answer():
-    words = ["Refused", "don’t know", "Weiß nicht", "keine  Angabe", "K.A.", "N/A", "agree", "no", "often", 9]
-    assert no_answers(words) == tuple(words[:6])
+    words = [
+        "Refused",
+        "don’t know",
+        "Weiß nicht",
+        "keine  Angabe",
+        "K.A.",
+        "N/A",
+        "n.a.",
+        "Not stated",
+        "agree",
+        "no",
+        9,
+    ]
+    assert no_answers(words) == tuple(words[:8])
     assert [no_answers(["yes", "no", "-"]), no_answers(["+", "-"])] == [("-",), ()]
     assert [no_answers([1, 2, 3, "x"]), no_answers([1, 2, 3, "4+"])] == [("x",), ()]  # a word with a digit is an answer
 

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
 
 LEAST_STEPS, MOST_STEPS = 16, 32
-"""Of a grid; whole numbers that are kept as they are may have more."""
+"""Steps of a grid; whole numbers that are kept as they are may have more."""
 MOST_KEPT = 64
 """Whole numbers from the lowest to the highest that get a step each, whatever the number of rows."""
 FINE_STEPS = 255
-"""Of a covariate, whose steps cost nothing: it has no distribution to be estimated."""
+"""Steps of a covariate, which cost nothing: it has no distribution to be estimated."""
 WIDEST_STEP = 0.2
-"""Of a covariate whose grid has all its numbers, in standard deviations of those between the quantiles: the variance
-within steps is then a third of a percent of all."""
+"""Width of a step of a covariate whose grid has all its numbers, in standard deviations of those between the quantiles:
+the variance within steps is then a third of a percent of all."""
 TAIL = 0.005
 """Share of the rows below and above the ends of a grid."""
 NORMAL_POINTS = 254
 """The normal scores of few values are whole numbers from 0 to this, as the solver needs; half of it is one, too."""
 MOST_DECIMALS = 8
-"""Of numbers that were rounded."""
+"""Decimals of numbers that were rounded."""
 _ROUNDING = 1e-12
-"""Of sums of weights, relative."""
+"""Relative rounding error of sums of weights."""
 DECIMALS = 3
 """Numbers with at most so many decimals are whole multiples of a unit."""
 

@@ -40,7 +40,7 @@ _NO_ANSWER = frozenset(
     re.split(
         r",\s*",
         "refuse, refused, refusal, refuse to answer, refused to answer, declined to answer, does not apply, "
-        "dont know, do not know, dk, dk/na, no answer, not answered, "
+        "dont know, do not know, dk, dk/na, no answer, not answered, not available, not stated, not reported, n.a, "
         "inapplicable, not applicable, n/a, not asked, prefer not to say, prefer not to answer, rather not say, "
         "missing, none, unknown, no response, keine angabe, k.a, weiss nicht, verweigert, ne sait pas, sans réponse, "
         "non réponse, refus, nsp, no sabe, no contesta, ns/nc, non so, non risponde, weet niet, geen antwoord",

@@ -14,7 +14,7 @@ from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 
 MOST_STEPS = MAX_CATEGORIES - 1
-"""Of equal length from the smallest to the largest score."""
+"""Steps of equal length from the smallest to the largest score."""
 _RELATIVE_ROUNDING = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
 

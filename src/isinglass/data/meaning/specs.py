@@ -140,7 +140,8 @@ class ColumnSpec:
     @property
     def undeclared_values(self) -> list[Value]:
         """The values that occur and that `encode` does not declare missing."""
-        return [value for value in self.values if value not in self.declared_missing]
+        missing = self.declared_missing
+        return [value for value in self.values if value not in missing]
 
     @property
     def numbers(self) -> FloatArray:
