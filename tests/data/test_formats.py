@@ -416,7 +416,7 @@ def test_labelled_texts_that_are_not_in_the_encoding_of_an_spss_file(tmp_path):
     frame = pd.DataFrame({"town": ["Bern", "Chur"], "q": [0.0, 1.0]})
     pyreadstat.write_sav(frame, str(tmp_path / "t.sav"), variable_value_labels={"town": {"Bern": "B", "Chur": "C"}})
     (tmp_path / "t.sav").write_bytes((tmp_path / "t.sav").read_bytes().replace(b"Chur    \1C", b"Ch\xfcr    \1C"))
-    with pytest.raises(DataError, match="labelled texts that are not in UTF-8"):
+    with pytest.raises(DataError, match="labeled texts that are not in UTF-8"):
         read_table(tmp_path / "t.sav", encode="auto")
 
 

@@ -19,7 +19,7 @@ from isinglass.errors import DataError
 _READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
 """Functions of pyreadstat."""
 SURVEYS = tuple(_READERS)
-_VARIABLE, _LABELS, _LABELLED, _LINES, _EXTENSION = 2, 3, 4, 6, 7
+_VARIABLE, _LABELS, _LABELED, _LINES, _EXTENSION = 2, 3, 4, 6, 7
 """Records in the dictionary of an SPSS file: a variable, value labels, the variables that have them, a text, others."""
 _INTEGERS, _ENCODING = 3, 20
 """Extensions: numbers about the machine, and the name of the encoding."""
@@ -47,10 +47,10 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
     for name in (name for name in columns if meta.readstat_variable_types.get(name) == "float"):
         spelled = as_spelled(np.array(columns[name], dtype=np.float32)).tolist()
         columns[name] = [None if old is None else new for old, new in zip(columns[name], spelled, strict=True)]
-    labelled = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
+    labeled = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
     wording = {name: label for name, label in meta.column_names_to_labels.items() if label}
     names = [name or "" for name in columns]  # damaged files can have nameless columns
-    return Source((n_rows, len(names)), labelled.__getitem__).of_file(names=names, wording=wording)
+    return Source((n_rows, len(names)), labeled.__getitem__).of_file(names=names, wording=wording)
 
 
 def _check_labels(data: bytes) -> None:
@@ -59,15 +59,15 @@ def _check_labels(data: bytes) -> None:
     A dictionary that is broken otherwise is left to pyreadstat, which says so.
     """
     with suppress(struct.error, IndexError, LookupError):
-        texts, encoding = _labelled_texts(data)
+        texts, encoding = _labeled_texts(data)
         try:
             for text in texts:
                 text.decode(encoding)
         except UnicodeDecodeError:
-            raise DataError(f"the SPSS file is damaged: it has labelled texts that are not in {encoding}.") from None
+            raise DataError(f"the SPSS file is damaged: it has labeled texts that are not in {encoding}.") from None
 
 
-def _labelled_texts(data: bytes) -> tuple[list[bytes], str]:
+def _labeled_texts(data: bytes) -> tuple[list[bytes], str]:
     """Return the texts that have labels in an SPSS file, and their encoding, from the records of its dictionary."""
     order = "<" if data[64:65] in (b"\2", b"\3") else ">"
 
@@ -95,7 +95,7 @@ def _labelled_texts(data: bytes) -> tuple[list[bytes], str]:
             for _ in range(first):
                 values.append(data[place : place + 8])
                 place += 8 + (data[place + 8] // 8 + 1) * 8
-        elif kind == _LABELLED:
+        elif kind == _LABELED:
             named = integers(place + 8, max(first, 0))
             if not is_text.keys() >= set(named):
                 raise DataError("the SPSS file is damaged: it has value labels for variables that do not exist.")
