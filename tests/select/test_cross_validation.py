@@ -7,7 +7,7 @@ import pytest
 from choices import cross_validate
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
-from isinglass import CrossValidation, Method, Path, Solution, as_table, ising_path, simulate
+from isinglass import CrossValidation, Method, Path, Solution, TwoStage, as_table, ising_path, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, GridEndWarning
 
@@ -214,7 +214,9 @@ def test_splitters_are_given_the_groups(table):
         Method(selector=CrossValidation(splits=StratifiedKFold(3))).choose(table)
 
 
-def test_words_of_given_folds_have_no_seed():
+def test_words_of_folds_that_are_given_or_not_used_have_no_seed():
+    assert TwoStage(keep=0).words == "two-stage, gamma 0.25, no check by prediction"
+    assert TwoStage().words == "two-stage, gamma 0.25, 5 folds, seed 0"
     assert CrossValidation(splits=KFold(2)).words == 'cross-validation, given folds, rule "best"'
     assert CrossValidation(n_repeats=2).words == 'cross-validation, 10 folds repeated 2 times, rule "best", seed 0'
 

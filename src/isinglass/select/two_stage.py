@@ -87,7 +87,8 @@ class TwoStage(Selector):
     @property
     def words(self) -> str:
         """How it is set, in words."""
-        return f"two-stage, gamma {self.gamma:g}, {self.n_folds} folds{seed_words(self.random_state)}"
+        folds = f"{self.n_folds} folds{seed_words(self.random_state)}"
+        return f"two-stage, gamma {self.gamma:g}, {'no check by prediction' if self.keep == 0 else folds}"
 
     def choose(self, task: Task) -> TwoStageChoice:
         """Return the network of both stages."""
