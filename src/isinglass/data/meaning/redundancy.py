@@ -169,17 +169,21 @@ class _Neighbors:
 
     def end_of_partial(self, start: int) -> int | None:
         """Return where a set ends of which no row has two, None if none starts here."""
-        n_rows, stem = len(self.codes), self.stems[start]
+        n_rows = len(self.codes)
         n_ones, n_expected, seen = self.ones[start], 0.0, self.first_rows[start]
         end = start + 1
         while end < min(len(self.columns), start + MAX_CATEGORIES - 1):
-            by_chance, alike = n_ones * self.ones[end] / n_rows, self.stems[end] == stem != ""
-            if not (by_chance >= EXPECTED_ROWS or alike) or self._meet(start, end, seen):
+            by_chance = n_ones * self.ones[end] / n_rows
+            may_belong = by_chance >= EXPECTED_ROWS or self._are_named_alike(start, end)
+            if not may_belong or self._meet(start, end, seen):
                 break
             n_ones, n_expected, seen = n_ones + self.ones[end], n_expected + by_chance, seen | self.first_rows[end]
             end += 1
-        enough = end - start > 2 or self.stems[end - 1] == stem != ""
+        enough = end - start > 2 or (end - start == 2 and self._are_named_alike(start, end - 1))
         return end if enough and n_expected >= 2 * EXPECTED_ROWS and n_ones < n_rows else None
+
+    def _are_named_alike(self, one: int, other: int) -> bool:
+        return self.stems[one] != "" and self.stems[one] == self.stems[other]
 
     def _meet(self, start: int, end: int, seen: NDArray[np.uint8]) -> bool:
         """Tell whether a row has a 1 in the column at ``end`` and in one before; ``seen``: which of the first rows."""
