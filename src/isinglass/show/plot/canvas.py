@@ -109,8 +109,10 @@ def readable(name: object, longest: int = 30) -> str:
 
 
 def write_legend(
-    ax: Axes | Figure, entries: Sequence[tuple[Artist, str]], **options: Any
-) -> Legend:  # Any: those of matplotlib
+    ax: Axes | Figure,
+    entries: Sequence[tuple[Artist, str]],
+    **options: Any,  # Any: those of matplotlib
+) -> Legend:
     """Add a legend to axes or a figure, whose texts may hold dollar signs and leading underscores."""
     if is_narrow(ax):
         options = {"fontsize": SMALL, **options}
