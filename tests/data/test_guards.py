@@ -156,7 +156,7 @@ def test_a_guess_never_leaves_a_column_out_without_a_word():
     for column, why in (("several", "text and numbers"), ("share", "too many values"), ("day", "dates")):
         (text,) = [text for text in texts if text.startswith(f"Column '{column}' is left out ({why}).")]
         assert ("To keep it, state its kind." in text) == (column != "day")
-        assert ("If '1,2' is a number with a decimal comma" in text) == (column == "several")
+        assert ("if '1,2' is a number with a decimal comma" in text) == (column == "several")
     short = pd.DataFrame({"who": list("abcdefgh"), "a": [0, 1] * 4, "b": [0, 0, 1, 1] * 2})
     (text,) = said(short, kinds=None, guess=True)
     assert text.startswith("Column 'who' has a different value in almost every row")
@@ -569,7 +569,9 @@ def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
 def test_a_guess_names_the_other_decimal_separator_of_a_file():
     rng = np.random.default_rng(0)
     lines = [f"{k % 2};{rng.normal():.2f};".replace(".", ",") + f"{rng.normal():.4f}" for k in range(N)]
-    with pytest.warns(MeaningWarning, match=r"is a number with a decimal point, pass decimal=\"\.\" to read_table"):
+    with pytest.warns(
+        MeaningWarning, match=r"Pass decimal=\"\.\" to read_table if '.*' is a number with a decimal point"
+    ):
         read_table(io.StringIO("\n".join(["a;b;c", *lines])), guess=True)
 
 

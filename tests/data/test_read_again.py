@@ -277,7 +277,7 @@ def test_a_decimal_point_where_the_fit_had_commas_is_named():
     ordered = read("a;b\n0;1,5\n1;2,5\n1;3,5\n0;1,5\n", kinds={"b": "ordinal"})
     grid = read("a;b\n" + "".join(f"{k % 2};{k // 7},{k % 7}\n" for k in range(40)), kinds={"b": "continuous"})
     for table in (ordered, grid):
-        with pytest.raises(DataError, match=r"If '1\.5' is a number with a decimal point, pass decimal=\"\.\""):
+        with pytest.raises(DataError, match=r"Pass decimal=\"\.\" to read_table if '1\.5' is a number"):
             read("a;b\n0;1.5\n1;2.5\n", encode=table.coding)
 
 

@@ -108,4 +108,4 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
     )
     thousands = " If the comma groups thousands, remove it." if THOUSANDS.fullmatch(number.strip()) else ""
     pass_it = setting("decimal", other, python=python)
-    return f" If {number!r} is a number with a decimal {called}, pass {pass_it}.{thousands}"
+    return f" Pass {pass_it} if {number!r} is a number with a decimal {called}.{thousands}"
