@@ -130,6 +130,10 @@ def test_the_reversed_coupling_is_found(two):
     assert (table["difference"] == table["coupling in a"] - table["coupling in b"]).all()
     assert found.difference().couplings[2, 3] == table["difference"][0]
     assert found.difference("b", "a").couplings[2, 3] == -table["difference"][0]
+    assert found.difference("b").couplings[2, 3] == found.difference(second="a").couplings[2, 3] < 0.0  # b minus a
+    assert found.edge_p_between("b").min() == found.edge_p_between(second="a").min() == 1 / 100
+    with pytest.raises(DataError, match="second must be another group than the first one; got 'b'"):
+        found.difference("b", "b")
 
 
 def test_three_groups_one_of_which_differs(two):

@@ -161,12 +161,12 @@ class GroupComparison(Frozen):
         return self._family(self._observed.edges, self.null_structure)
 
     def edge_p_between(self, first: str | None = None, second: str | None = None) -> FloatArray:
-        """Return the max-T p-values of the difference of two groups, by default the first two, for each of these pairs.
+        """Return the max-T p-values of the difference of two groups, as for `difference`, for each of these pairs.
 
         With more than two groups they differ from ``edge_p_family``, which is about the two groups furthest apart. They
         are corrected for the choice of the two groups as well.
         """
-        one, other = self._find(first, second)
+        one, other = self._networks_of(first, second)
         return self._family(distances(one, other, pair_keys(self.edge_index, len(self.names))), self.null_structure)
 
     def methods_text(self) -> str:
@@ -241,21 +241,32 @@ class GroupComparison(Frozen):
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
 
-        By default these are the first two groups. For a pair with more than one parameter, whose difference is a table,
-        the value is its norm ‖Θ_st − Θ'_st‖, without a sign.
+        A group that is not named is the first of the others. For a pair with more than one parameter, whose difference
+        is a table, the value is its norm ‖Θ_st − Θ'_st‖, without a sign.
         """
-        one, other = self._find(first, second)
+        one, other = self._networks_of(first, second)
         over = pair_keys(self.edge_index, len(self.names))
         blocks = one.parameters_at(over) - other.parameters_at(over)
         return Network(one.fields - other.fields, self.edge_index, variables=one.variables, pair_parameters=blocks)
 
-    def _find(self, first: str | None, second: str | None) -> tuple[Network, Network]:
-        """Return the networks of two groups, by default the first two."""
-        chosen = [self.groups[k] if group is None else str(group) for k, group in enumerate((first, second))]
-        for group in chosen:
-            if group not in self.groups:
+    def two_groups(self, first: str | None = None, second: str | None = None) -> tuple[str, str]:
+        """Return two different groups; one that is not named is the first of the others."""
+        one, other = (None if group is None else str(group) for group in (first, second))
+        for group in (one, other):
+            if group is not None and group not in self.groups:
                 raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
-        return self.networks[self.groups.index(chosen[0])], self.networks[self.groups.index(chosen[1])]
+        if one is None:
+            one = next(group for group in self.groups if group != other)
+        if other is None:
+            other = next(group for group in self.groups if group != one)
+        if one == other:
+            raise ArgumentError("second", "must be another group than the first one", other)
+        return one, other
+
+    def _networks_of(self, first: str | None, second: str | None) -> tuple[Network, Network]:
+        """Return the networks of two groups."""
+        one, other = map(self.groups.index, self.two_groups(first, second))
+        return self.networks[one], self.networks[other]
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{group}: {n} rows" for group, n in zip(self.groups, self.n_rows, strict=True))

@@ -71,9 +71,9 @@ def group_difference(
 
     A pair whose difference is a table, because a column has no order, is gray: its norm has no sign.
 
-    ``result`` is what `isinglass.compare_groups` returned. The groups are the first two by default. Only edges whose
-    family-wise p-value is at most ``level`` are drawn, and the figure says how many there are; all with None. The
-    other parameters are those of `network`.
+    ``result`` is what `isinglass.compare_groups` returned. A group that is not named is the first of the others. Only
+    edges whose family-wise p-value is at most ``level`` are drawn, and the figure says how many there are; all with
+    None. The other parameters are those of `network`.
     """
     whole = check_kind("result", result, GroupComparison, "compare_groups").difference(first, second)
     level = None if level is None else check_level(level)
@@ -81,7 +81,7 @@ def group_difference(
     kept = np.isin(whole.edge_keys, pair_keys(result.edge_index[is_found], whole.n_features))
     blocks = whole.parameters[np.repeat(kept, whole.variables.block_sizes(whole.edge_index))]
     drawn = Network(whole.fields, whole.edge_index[kept], variables=whole.variables, pair_parameters=blocks)
-    one, two = (readable(group) for group in (first or result.groups[0], second or result.groups[1]))
+    one, two = (readable(group) for group in result.two_groups(first, second))
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
     ax = axes_or_new(ax, USUAL, fill=True)
     words = {1: f"larger in {one}", -1: f"larger in {two}", 0: "differs: norm of a table"}
