@@ -58,7 +58,7 @@ class Fit(FittedNetwork, Frozen):
     refits : Refits, optional
         The couplings estimated without penalty on the same edges, with standard errors; two-stage estimate only.
     edge_q : ndarray of shape (n_edges,), optional
-        q-values of the edges (`isinglass.edge_tests`), if ``fdr`` was set.
+        q-values of the edges (`isinglass.edge_tests`), if ``fdr`` was set; NaN for those that could not be tested.
     missing : Missing, optional
         Which cells of the table were missing, and how they were treated.
     choice : Choice, optional
@@ -253,8 +253,10 @@ class Fit(FittedNetwork, Frozen):
         if self.edge_q is not None and self.method.fdr is not None:
             found = int((self.edge_q <= self.method.fdr).sum())
             facts["Error rate"] = (
-                f"{found} of {len(self.edge_q)} edges at a false discovery rate of {self.method.fdr:g}"
+                f"{found} of {plural(len(self.edge_q), 'edge')} at a false discovery rate of {self.method.fdr:g}"
             )
+            if n_untested := int(np.isnan(self.edge_q).sum()):
+                facts["Error rate"] += f"; {n_untested} could not be tested (infinite or too rare)"
         if left_out:
             facts["Left out"] = left_out
         state = ("converged" if solution.converged else "NOT converged") + " to a relative tolerance of"

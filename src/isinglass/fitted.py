@@ -300,7 +300,8 @@ class FittedNetwork:
             - ``refitted``: the coupling estimated on these edges without penalty, so without shrinkage, and its
               standard error, ``std_error``; NaN where the estimate is infinite; two-stage estimate only;
             - ``partial_correlation``: of two continuous columns, NaN for other pairs; if there are such columns;
-            - ``q``: the smallest false discovery rate at which the pair is found; if ``fdr`` was set;
+            - ``q``: the smallest false discovery rate at which the pair is found, NaN where that could not be tested
+              (an infinite estimate, or rare values); if ``fdr`` was set;
             - ``missing_information``: share of the information about the coupling that is lost to missing cells;
               imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from commands import read_csv, run, write_table
 from networks import make_table
+from scipy.stats import false_discovery_control
 from scipy.stats import t as student
 
 from isinglass import IsingNetwork, Table, Variables, edge_tests, load, refit, simulate
@@ -56,8 +57,16 @@ def test_constant_columns_and_separation_claim_nothing():
     found = edge_tests(table)
     assert not (found.pair_index == 8).any()  # constant
     copy = (found.pair_index == [0, 9]).all(axis=1)
-    assert found.p_values[copy].tolist() == [1.0]
-    assert np.isnan(found.errors[copy]).all()
+    for untested in (found.values, found.errors, found.p_values, found.q_values):
+        assert np.isnan(untested[copy]).all()
+    assert np.isnan(found.q_of(np.array([[0, 9]], dtype=np.int32))).all()
+    assert "15 could not be tested: infinite" in repr(found)
+    assert np.isnan(found.edges()["q"][-1])
+    assert [0, 9] not in found.found(1.0).tolist()
+    counted = false_discovery_control(np.nan_to_num(found.p_values, nan=1.0))  # as a pair that is not found
+    tested = np.isfinite(found.p_values)
+    np.testing.assert_allclose(found.q_values[tested], counted[tested])
+    assert np.isnan(found.q_values[~tested]).all()
 
 
 def test_constant_columns_and_categories_that_do_not_occur_are_no_parameters():
@@ -82,7 +91,7 @@ def test_rare_pairs_are_not_tested():
     rare = Network(np.array([-4.0, -4.0, 0.0]), np.empty((0, 2), int), [])
     found = edge_tests(simulate.exact_sample(rare, 1000, random_state=0))
     assert found.pair_index.tolist() == [[0, 2], [1, 2]]
-    assert found.q_of(np.array([[0, 1]], dtype=np.int32)).tolist() == [1.0]
+    assert np.isnan(found.q_of(np.array([[0, 1]], dtype=np.int32))).all()
 
 
 def test_columns_with_categories_and_weights():
@@ -106,6 +115,20 @@ def test_edges_of_a_fit_have_the_q_values_of_their_pairs(tmp_path):
     net.fit_.save(tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").edges()["q"].tolist() == net.edges()["q"].tolist()
     assert "q" not in IsingNetwork().fit(X).edges()
+
+
+def test_edges_that_could_not_be_tested_are_not_said_to_be_found_or_absent(tmp_path):
+    noisy = np.where(np.random.default_rng(0).random(800) < 0.5, X[:, 1], X[:, 0])
+    table = np.column_stack([X, X[:, 0] & noisy])  # 1 only where the first column is 1
+    net = IsingNetwork(fdr=0.1).fit(table)
+    lost = np.isnan(net.edge_q_)
+    assert [0, 8] in net.network_.edge_index[lost].tolist()
+    assert np.isfinite(net.edge_q_[~lost]).all()
+    said = f"{lost.sum()} could not be tested (infinite or too rare)"
+    assert said in net.summary()
+    assert said in net.methods_text()
+    net.fit_.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(load(tmp_path / "model.npz").edges()["q"], net.edges()["q"])
 
 
 def test_the_command_line_writes_q(tmp_path):

@@ -2,7 +2,7 @@
 
 Tests on the edges of a chosen network would ignore how it was chosen. So all pairs are estimated at once, almost
 without penalty, and each is tested given all others with the sandwich errors of `refit`, widened for the number of
-parameters that every column's regression has. A pair whose estimate is infinite claims nothing.
+parameters that every column's regression has. A pair whose estimate is infinite is not tested, and claims nothing.
 Benjamini and Hochberg's rule turns the probabilities into q-values.
 """
 
@@ -37,33 +37,39 @@ class EdgeTests(Frozen):
     """A test of every pair of columns, given all others."""
 
     names: tuple[str, ...]  #: of the columns
-    #: the pairs that were tested: of columns that are no covariates, with enough rows in which both are rare
+    #: pairs of columns that are no covariates, with enough rows in which both are rare
     pair_index: NDArray[np.int32]
-    values: FloatArray  #: couplings in the complete network; norms where a pair has more parameters
+    values: FloatArray  #: couplings in the complete network, NaN where infinite; norms where a pair has more parameters
     errors: FloatArray  #: their standard errors; NaN where an estimate is infinite or exactly zero
-    p_values: FloatArray  #: of Wald's test; 1 where an estimate is infinite
-    q_values: FloatArray  #: the smallest false discovery rate at which the pair is found
+    p_values: FloatArray  #: of Wald's test; NaN where an estimate is infinite, so that there is none
+    q_values: FloatArray  #: the smallest false discovery rate at which the pair is found; NaN without a test
 
     def found(self, fdr: float = 0.1) -> NDArray[np.int32]:
         """Return the pairs that are found at a false discovery rate."""
         return np.asarray(self.pair_index[self.q_values <= check_share("fdr", fdr)])
 
     def edges(self, fdr: float = 1.0) -> Columns:
-        """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first."""
+        """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first.
+
+        At a rate of 1 these are all, and those without a test, whose values are NaN, come last.
+        """
         order = np.argsort(self.p_values, kind="stable")
         source, target = np.array(self.names, dtype=object)[self.pair_index.T]
         columns = Columns(source=source, target=target, refitted=self.values, std_error=self.errors)
         columns |= {"p": self.p_values, "q": self.q_values}
-        return columns.take(order[self.q_values[order] <= check_share("fdr", fdr)])
+        return columns.take(order[np.nan_to_num(self.q_values[order], nan=1.0) <= check_share("fdr", fdr)])
 
     def q_of(self, pairs: NDArray[np.int32]) -> FloatArray:
-        """Return the q-values of some pairs; 1 for one that was not tested."""
+        """Return the q-values of some pairs; NaN for one that was not tested."""
         p = len(self.names)
         q_by_pair = dict(zip(pair_keys(self.pair_index, p).tolist(), self.q_values.tolist(), strict=True))
-        return np.array([q_by_pair.get(key, 1.0) for key in pair_keys(pairs, p).tolist()])
+        return np.array([q_by_pair.get(key, np.nan) for key in pair_keys(pairs, p).tolist()])
 
     def __repr__(self) -> str:
-        return f"EdgeTests({plural(len(self.p_values), 'pair')}, {len(self.found())} at a false discovery rate of 0.1)"
+        n_untested = int(np.isnan(self.p_values).sum())
+        untested = f"; {n_untested} could not be tested: infinite" if n_untested else ""
+        pairs = plural(len(self.p_values), "pair")
+        return f"EdgeTests({pairs}, {len(self.found())} at a false discovery rate of 0.1{untested})"
 
 
 def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_threads: int | None = None) -> EdgeTests:
@@ -97,13 +103,13 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_thread
     freedom = n_rows - n_regressed
     share = (freedom / n_rows) ** 2
     p, pairs = table.shape[1], all_pairs(table.shape[1])
-    values, errors, p_values = np.full((3, len(pairs)), np.nan)
+    values, errors, p_values = np.zeros(len(pairs)), np.full(len(pairs), np.nan), np.ones(len(pairs))
     place = np.searchsorted(pair_keys(pairs, p), pair_keys(network.pairs, p))
     errors[place] = sandwich.pairs / np.sqrt(share)
     values[place] = np.where(np.isnan(sandwich.pairs), np.nan, sandwich.network.pair_values)
     p_values[place] = scipy.special.fdtrc(sandwich.dimensions, freedom, share * sandwich.chi2 / sandwich.dimensions)
     tested = _has_enough_rows(table, pairs)
-    p_values = np.nan_to_num(p_values[tested], nan=1.0)  # infinite, or zero: nothing is claimed
+    p_values = p_values[tested]
     q_values = false_discovery(p_values) if tested.any() else np.empty(0)
     return EdgeTests(network.names, pairs[tested], values[tested], errors[tested], p_values, q_values)
 
@@ -136,7 +142,7 @@ def _has_enough_rows(table: AnyTable, pairs: NDArray[np.int32]) -> Mask:
 
 
 def false_discovery(p_values: FloatArray) -> FloatArray:
-    """Return the rates of Benjamini and Hochberg."""
+    """Return the rates of Benjamini and Hochberg; a pair without a test, NaN, is one that may be found, but is not."""
     from scipy.stats import false_discovery_control  # 0.4 s to import, and needed only here
 
-    return np.asarray(false_discovery_control(p_values))
+    return np.where(np.isnan(p_values), np.nan, false_discovery_control(np.nan_to_num(p_values, nan=1.0)))

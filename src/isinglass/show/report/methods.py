@@ -247,10 +247,12 @@ def _say_edges(fit: Fit) -> Iterator[str]:
             f"{pooled}; they do not account for the selection."
         )
     if fit.edge_q is not None and fit.method.fdr is not None:
-        n_found = int((fit.edge_q <= fit.method.fdr).sum())
+        n_found, n_untested = int((fit.edge_q <= fit.method.fdr).sum()), int(np.isnan(fit.edge_q).sum())
+        untested = f"; {n_untested} could not be tested (infinite or too rare)" if n_untested else ""
         yield (
-            f"Every pair of variables was also tested given all others, without a penalty: {n_found} of the edges "
-            f"{'is' if n_found == 1 else 'are'} found at a false discovery rate of {fit.method.fdr:g} {cite('fdr')}."
+            f"Pairs of variables were also tested given all others, without a penalty: {n_found} of the edges "
+            f"{'is' if n_found == 1 else 'are'} found at a false discovery rate of {fit.method.fdr:g} {cite('fdr')}"
+            f"{untested}."
         )
 
 
