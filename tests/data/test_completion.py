@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -123,6 +124,64 @@ def test_files_keep_their_cells(net, tmp_path):
         found, given = np.array(rows), np.array(before[1:])
         assert (found == given)[~GONE[:, :-1]].all()
         assert all(cell.isdecimal() for cell in found[:, [0, 2, 4]].ravel())
+
+
+SPELLINGS = {
+    "leading zeros": (["01", "02", "03"], "nominal"),
+    "decimals": (["1.0", "2.0", "3.0"], "ordinal"),
+    "digits": (["1.50", "2.50", "3.00"], "ordinal"),
+    "blanks": (["1", " 2", "3 "], "nominal"),
+    "capitals": (["TRUE", "FALSE"], "nominal"),
+    "small letters": (["true", "false"], "binary"),
+    "truth values": ([True, False], "binary"),
+    "decimal commas": (["1,5", "2,5", "3"], "nominal"),
+    "words": (["yes", "no", " maybe"], "nominal"),
+    "whole numbers": ([1, 2, 3], "ordinal"),
+    "fractions": ([1.0, 2.5, 3.0], "ordinal"),
+}
+
+
+@pytest.mark.parametrize(("cells", "kind"), SPELLINGS.values(), ids=SPELLINGS)
+def test_filled_cells_are_spelled_as_the_column_spells_them(cells, kind):
+    observed = [*cells, *cells, cells[0]]
+    frame = pd.DataFrame(
+        {"a": [*observed, None] * 10, "b": [*[0, 1] * 4, 1, 0][: len(observed) + 1] * 10}, dtype=object
+    )
+    fit = Method(selector=Fixed(0.1)).fit(as_table(frame, kinds={"a": kind}, missing="impute"))
+    for filled in (
+        fit.impute(frame)["a"],
+        fit.impute(frame.to_numpy())[:, 0],
+        fit.impute(frame.to_numpy().tolist())[:, 0],
+    ):
+        kept = np.asarray(frame["a"].notna())
+        answer = np.asarray(filled).astype(object)
+        assert answer[kept].tolist() == observed * 10
+        assert {repr(cell) for cell in answer.tolist()} == {repr(cell) for cell in cells}
+
+
+def test_a_value_that_a_table_lacks_is_filled_as_its_cells_are(tmp_path):
+    text = "a;b;c\n" + "true;1,50;0\nfalse;2,25;1\ntrue;3,00;1\nfalse;1,50;0\n" * 20
+    (tmp_path / "t.csv").write_text(text)
+    run("fit", tmp_path / "t.csv", "--ordinal", "b", "--alpha", "0.001", "-o", tmp_path / "net")
+    (tmp_path / "holed.csv").write_text("a;b;c\ntrue;;1\ntrue;1,50;0\n;1,50;0\n")
+    printed = run("predict", tmp_path / "net", tmp_path / "holed.csv", "--impute")
+    first, second, third = list(csv.reader(io.StringIO(printed.stdout)))[1:]
+    assert second == ["true", "1,50", "0"]
+    assert third[0] in ("true", "false")
+    assert first[1] in ("2,25", "3")
+
+
+def test_files_print_their_own_spelling_and_json_has_their_numbers(tmp_path):
+    rows = ["01,1.50,TRUE", "02,2.00,FALSE", "03,1.50,TRUE", ",2.00,", "01,,FALSE"]
+    (tmp_path / "t.csv").write_text("\n".join(["code,size,flag", *rows * 20]) + "\n")
+    words = ("--nominal", "code", "--ordinal", "size", "--missing", "impute", "--alpha", "0.1")
+    run("fit", tmp_path / "t.csv", *words, "-o", tmp_path / "net")
+    call = ("predict", tmp_path / "net", tmp_path / "t.csv", "--impute")
+    printed = run(*call).stdout.splitlines()[1:]
+    assert [printed[k] for k in (0, 1, 2)] == rows[:3]
+    columns = [set(column) for column in zip(*csv.reader(printed), strict=True)]
+    assert columns == [{"01", "02", "03"}, {"1.50", "2.00"}, {"TRUE", "FALSE"}]
+    assert json.loads(run(*call, "--json").stdout)["cells"][:2] == [[1, 1.5, "TRUE"], [2, 2, "FALSE"]]
 
 
 def test_missing_bytes_are_filled_with_bytes():

@@ -84,8 +84,10 @@ def predict(
     elif impute:
         facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
         filled = fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns)
-        cells = OpenCells(source, data, loaded.coding).filled(filled)
+        observed = OpenCells(source, data, loaded.coding)
+        cells = observed.filled(filled)
         text, record = _print_cells(data, loaded.network.names, cells)
+        record["cells"] = observed.as_read(cells)
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         facts["Predicted"] = f"a probability{numbers} for every cell"

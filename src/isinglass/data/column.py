@@ -83,10 +83,10 @@ class Column:
         """The cells as objects, None where they are missing."""
         if self.values is None:
             numbers = _whole(self.cells)
-            return _objects([None if each != each or self._is_gone(each) else each for each in numbers])
+            return as_objects([None if each != each or self._is_gone(each) else each for each in numbers])
         kept = set(self._occurring)
         values = [value if k in kept else None for k, value in enumerate(self.values)]
-        return np.asarray(_objects([*values, None])[self.cells])
+        return np.asarray(as_objects([*values, None])[self.cells])
 
     def numbers(self, rows: slice | NDArray[np.intp] = slice(None)) -> FloatArray:
         """Return the cells of some rows as numbers, NaN where they are none."""
@@ -100,14 +100,16 @@ class Column:
     def as_given(self) -> Cells:
         """The cells as they came, as objects: texts as they are spelled."""
         given = self.values if self.words is None else self.words
-        return _objects(_whole(self.cells)) if given is None else np.asarray(_objects([*given, None])[self.cells])
+        return as_objects(_whole(self.cells)) if given is None else np.asarray(as_objects([*given, None])[self.cells])
 
     def called(self, rule: Rule) -> Cells:
-        """Return the cells as they were read, as objects; as their labels where these are the categories of a rule."""
-        if self.values is None:
-            return self.as_given
+        """Return the cells as they came, as objects; as their labels where these are the categories of a rule."""
         labels = {value: label for value, label in self.labels.items() if label in rule.values}
-        return np.asarray(_objects([*(labels.get(value, value) for value in self.values), None])[self.cells])
+        if not labels or self.values is None:
+            return self.as_given
+        words = self.values if self.words is None else self.words
+        called = [labels.get(value, word) for value, word in zip(self.values, words, strict=True)]
+        return np.asarray(as_objects([*called, None])[self.cells])
 
     @property
     def spellings(self) -> list[str]:
@@ -177,7 +179,7 @@ class Column:
     def with_labels(self, labels: Mapping[Value, Value]) -> Column:
         """Return the column with what its values are called."""
         if self.values is None:
-            return replace(number_objects(_objects(_whole(self.cells))), labels=labels, gone=self.gone)
+            return replace(number_objects(as_objects(_whole(self.cells))), labels=labels, gone=self.gone)
         return replace(self, labels=labels)
 
     def condensed(self) -> Column:
@@ -229,7 +231,8 @@ def _whole(numbers: Cells) -> list[Value]:
     return list(map(as_whole, numbers.tolist()))
 
 
-def _objects(values: Sequence[Value]) -> Cells:
+def as_objects(values: Sequence[Value]) -> Cells:
+    """Return values as an array of objects, whatever these are."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

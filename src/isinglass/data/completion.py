@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isinglass.arrays import AnyArray
+from isinglass.data.column import as_objects
 from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.conversion import take_columns
-from isinglass.data.meaning.rules import Cells, Cut, Rule, Steps
-from isinglass.data.meaning.values import Value
+from isinglass.data.meaning.rules import Cells, Cut, Steps
+from isinglass.data.meaning.values import Value, as_whole, is_number, read_cell, read_word
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.parted_table import is_read
 from isinglass.data.source import Source
@@ -45,54 +48,84 @@ def complete(X: Any, values: AnyArray, table: Table, coding: Coding) -> Any:  # 
     frame = as_frame(X)
     if frame is not None:
         return _complete_frame(frame, values, table, coding)
-    if all(rule.is_plain for rule in coding.columns):
+    source = open_source(X)
+    if source.block is not None and all(rule.is_plain for rule in coding.columns):
         return values
-    cells = OpenCells(open_source(X), table, coding).filled(values)
-    if not all(isinstance(cell, int | float) for cell in cells.flat):
+    cells = OpenCells(source, table, coding).filled(values)
+    if not all(type(cell) in (int, float) for cell in cells.flat):
         return cells
     return cells.astype(np.float64 if any(isinstance(cell, float) for cell in cells.flat) else np.int64)
 
 
 class OpenCells:
-    """The cells of a source in the columns of a coding, each column with cells of its own type; read once."""
+    """The cells of a source in the columns of a coding, as the user gave them; read once."""
 
     def __init__(self, source: Source, table: Table, coding: Coding) -> None:
-        self.table, self.rules, self.columns = table, coding.columns, list[Cells]()
-        self.truths = list[dict[bool, str]]()  # how each column spells truth values
+        self.table, self.coding, self.decimal = table, coding, source.decimal or "."
         chosen, rows = take_columns(source, coding), slice(None) if table.rows is None else table.rows
-        for j, rule in enumerate(coding.columns):
-            column = chosen.column(j)
-            spelled = zip(column.values or (), column.words or (), strict=False)  # other values have no words
-            self.truths.append({value: word for value, word in spelled if isinstance(value, bool)})
-            own = column.spelled() if column.words is not None and (rule.has_words or self.truths[j]) else column
-            self.columns.append(own.called(rule)[rows])
+        self.columns = [chosen.column(j).called(rule)[rows] for j, rule in enumerate(coding.columns)]
 
     def filled(self, values: AnyArray) -> AnyArray:
         """Return the cells with ``values`` in the missing ones."""
         cells = np.stack(self.columns, axis=1)
-        for j, gone in enumerate(() if self.table.gone is None else self.table.gone.T):
-            if not gone.any():
-                continue
-            truth = self.truths[j]
-            new = _fill(values[gone, j], self.rules[j], self.table.variables.called(j), cells[~gone, j])
-            cells[gone, j] = [truth.get(cell, cell) for cell in new] if truth else new
+        for j, column in _fill_columns(self.columns.__getitem__, values, self.table, self.coding, self.decimal):
+            cells[:, j] = column
         return cells
 
+    def as_read(self, cells: AnyArray) -> AnyArray:
+        """Return such cells with numbers in place of their texts, in columns of numbers."""
+        read = [
+            [cell if rule.has_words else read_word(cell, self.decimal) for cell in column]
+            for rule, column in zip(self.coding.columns, cells.T.tolist(), strict=True)
+        ]
+        return np.stack(list(map(as_objects, read)), axis=1)
 
-def _fill(values: AnyArray, rule: Rule, name: str, seen: AnyArray) -> list[Value]:
-    """Return the values for the missing cells of a column; truth values or bytes if those observed, ``seen``, are."""
-    if isinstance(rule, Cut):
-        raise DataError(
-            f"{setting('X')} must have no missing cells in column {name}, whose numbers the fit only compares with "
-            f"{rule.threshold:g}: it knows no number to put there. predict_proba has the probability of a larger one."
-        )
-    new = values.tolist()
-    if len(seen) and all(isinstance(cell, bytes) for cell in seen):
-        return [str(cell).encode() for cell in new]
-    if len(seen) and all(isinstance(cell, bool) for cell in seen) and all(cell in (0, 1) for cell in new):
-        return [bool(cell) for cell in new]
-    whole = rule.decimals == 0 if isinstance(rule, Steps) else all(isinstance(value, int) for value in rule.values)
-    return [int(cell) if whole and float(cell).is_integer() else cell for cell in new]
+
+def _fill_columns(
+    own: Callable[[int], Cells], values: AnyArray, table: Table, coding: Coding, decimal: str = "."
+) -> Iterator[tuple[int, Cells]]:
+    """Yield number and cells of every column with missing ones, which get ``values``; ``own``: the cells as given."""
+    for j, gone in enumerate(() if table.gone is None else table.gone.T):
+        if not gone.any():
+            continue
+        rule, cells = coding.columns[j], own(j).copy()
+        if isinstance(rule, Cut):
+            raise DataError(
+                f"{setting('X')} must have no missing cells in column {table.variables.called(j)}, whose numbers the "
+                f"fit only compares with {rule.threshold:g}: it knows no number to put there. predict_proba has the "
+                "probability of a larger one."
+            )
+        whole = rule.decimals == 0 if isinstance(rule, Steps) else all(isinstance(value, int) for value in rule.values)
+        new = [int(cell) if whole and float(cell).is_integer() else cell for cell in values[gone, j].tolist()]
+        cells[gone] = as_objects(_spell_like(new, cells[~gone].tolist(), decimal))
+        yield j, cells
+
+
+def _spell_like(values: Sequence[Value], seen: Sequence[Value], decimal: str) -> list[Value]:
+    """Return values as the observed cells of their column, ``seen``, have them: the most frequent spelling of each.
+
+    A value that is not among them becomes a cell of their type.
+    """
+    spelling: dict[Value, Value] = {}
+    for cell, _ in Counter(seen).most_common():
+        text = cell.decode(errors="backslashreplace") if isinstance(cell, bytes) else str(cell)
+        for value in (cell, text.strip(), read_cell(text, decimal)):
+            spelling.setdefault(value, cell)
+    return [spelling[value] if value in spelling else _cell_like(value, seen, decimal) for value in values]
+
+
+def _cell_like(value: Value, seen: Sequence[Value], decimal: str) -> Value:
+    """Return a value that no observed cell of its column has, as a cell of their type if they share one."""
+    types = {type(cell) for cell in seen}
+    are_truths = value in (0, 1) and all(isinstance(read_cell(str(cell)), bool) for cell in seen)
+    if types == {bool} and are_truths:
+        return bool(value)
+    if types == {str} and are_truths:
+        word = str(bool(value))
+        return word.upper() if seen[0].isupper() else word.lower() if seen[0].islower() else word
+    if types == {str}:
+        return str(as_whole(float(value))).replace(".", decimal) if is_number(value) else str(value)
+    return str(value).encode() if types == {bytes} else value
 
 
 def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding) -> object:
@@ -106,13 +139,9 @@ def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding
             f"{setting('X')} must have the columns of the network themselves; some were combined from indicator "
             "columns. Pass as_table(X, encode=fit.coding)."
         )
-    filled = []
-    for j, gone in enumerate(() if table.gone is None else table.gone.T):
-        if gone.any():
-            old = frame[:, place_of[wanted[j]]]
-            cells = np.array([*old.to_list(), None], dtype=object)[:-1]
-            cells[gone] = _fill(values[gone, j], coding.columns[j], table.variables.called(j), cells[~gone])
-            filled.append(_typed_like(old, cells.tolist()))
+    series = [frame[:, place_of[name]] for name in wanted]
+    columns = _fill_columns(lambda j: as_objects(series[j].to_list()), values, table, coding)
+    filled = [_typed_like(series[j], cells.tolist()) for j, cells in columns]
     return nw.to_native(frame.with_columns(*filled) if filled else frame)
 
 
