@@ -153,7 +153,7 @@ def test_a_guess_never_leaves_a_column_out_without_a_word():
         }
     )
     texts = said(frame, kinds=None, guess=True)
-    for column, why in (("several", "text and numbers"), ("share", "too many values"), ("day", "dates")):
+    for column, why in (("several", "text and numbers"), ("share", "numbers as text"), ("day", "dates")):
         (text,) = [text for text in texts if text.startswith(f"Column '{column}' is left out ({why}).")]
         assert ("To keep it, state its kind." in text) == (column != "day")
         assert ("if '1,2' is a number with a decimal comma" in text) == (column == "several")
@@ -573,6 +573,28 @@ def test_a_guess_names_the_other_decimal_separator_of_a_file():
         MeaningWarning, match=r"Pass decimal=\"\.\" to read_table if '.*' is a number with a decimal point"
     ):
         read_table(io.StringIO("\n".join(["a;b;c", *lines])), guess=True)
+
+
+@pytest.mark.parametrize(("decimal", "other"), [(",", "."), (".", ",")])
+@pytest.mark.parametrize("values", [("17{}5", "22", "30"), ("17{}5", "22{}5", "30{}5")])
+def test_numbers_with_the_other_decimal_separator_are_no_categories(decimal, other, values):
+    cells = np.resize([value.format(other) for value in values], 60)
+    rows = [f"{k % 2};{1 + k % 4}{decimal}5;{cell}" for k, cell in enumerate(cells)]
+    with pytest.warns(MeaningWarning, match=r"'b' is left out .* is a number with a decimal") as caught:
+        table = read_table(io.StringIO("\n".join(["c;a;b", *rows])), guess=True, decimal=decimal)
+    assert f'decimal="{other}"' in str(caught[0].message)
+    assert table.names == ("c", "a")
+
+
+@pytest.mark.parametrize("cells", [["10%", "20%", "30%"], ["$10", "$20", "€5", "refused"], ["1,200", "2,300", "800 "]])
+def test_amounts_are_no_categories(cells):
+    frame = pd.DataFrame({"a": np.resize(cells, 60), "b": np.resize([0, 1], 60), "c": np.resize([0, 0, 1], 60)})
+    (text,) = (text for text in said(frame, kinds=None, guess=True) if "left out" in text)
+    assert text.startswith("Column 'a' is left out (")
+    assert f"{cells[0]!r} is a number" in text
+    with suppress_warnings(MeaningWarning):
+        for kept in (frame["a"].where(frame["a"] == cells[0], cells[1]), frame["a"].map(lambda cell: f"over {cell}")):
+            assert as_table(frame.assign(a=kept), guess=True).names == ("a", "b", "c")
 
 
 def test_cells_that_are_neither_numbers_nor_text_are_left_out_by_a_guess():

@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from isinglass.data.meaning.recognition import ROWS_TO_JUDGE, differ_in_rows, missing_codes, no_answers, other_decimal
+from isinglass.data.meaning.recognition import (
+    ROWS_TO_JUDGE,
+    amounts,
+    differ_in_rows,
+    missing_codes,
+    no_answers,
+    other_decimal,
+)
 from isinglass.data.meaning.values import THOUSANDS, Value, show_values, spell_out
 from isinglass.errors import setting
 from isinglass.names import name_ranges
@@ -109,3 +116,13 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
     thousands = " If the comma groups thousands, remove it." if THOUSANDS.fullmatch(number.strip()) else ""
     pass_it = setting("decimal", other, python=python)
     return f" Pass {pass_it} if {number!r} is a number with a decimal {called}.{thousands}"
+
+
+def remark_numbers(values: Iterable[Value], decimal: str | None = None) -> str:
+    """Return a sentence about words that a person reads as numbers, or nothing."""
+    words = [value for value in values if isinstance(value, str)]
+    written = amounts(words, decimal)
+    remark = remark_decimals(words, decimal)
+    if remark or not written:
+        return remark
+    return f" If {written[0]!r} is a number, keep only its digits and its decimal separator."

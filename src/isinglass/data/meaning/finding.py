@@ -13,6 +13,7 @@ from isinglass.data.meaning.guards import DATES, IDENTIFIER, NO_ANSWERS, OTHER_T
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
+    amounts,
     are_dates,
     differ_in_rows,
     has_too_many,
@@ -94,7 +95,7 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             column = spec.column
             n_missing = sum(cell is None for cell in column.entries.tolist())
             has_order = column.categories is not None and not any(isinstance(code, str) for code in spec.answers or ())
-            guess = _guess(values, has_order, spec.source.shape[0])
+            guess = _guess(values, has_order, spec.source.shape[0], spec.source.decimal)
             if guess[0] == "continuous" and is_identifier(spec.label):
                 guess = None, "identifier?"
             guesses[spec.label] = Guess(j, *guess, tuple(values), n_missing)
@@ -123,7 +124,7 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     return guesses
 
 
-def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | None, str]:
+def _guess(values: list[Value], has_order: bool, n_rows: int, decimal: str | None) -> tuple[str | None, str]:
     """Return what a column of these values is taken for, and if it is left out, why."""
     if are_dates(values):
         return None, DATES
@@ -132,14 +133,17 @@ def _guess(values: list[Value], has_order: bool, n_rows: int) -> tuple[str | Non
         return None, OTHER_TYPE
     if not words and not all(map(is_finite, values)):
         return None, "not finite"
+    are_mixed = 0 < len(words) < len(values)  # 0, 1, 2, 3+ are categories, but not 0, 1, 2, *
+    answers = set(words).difference(no_answers(words))
+    if answers and len(values) > 2 and answers.issubset(amounts(words, decimal)):
+        return None, "text and numbers" if are_mixed else "numbers as text"
     if has_too_many(len(values), n_rows):
         if differ_in_rows(len(values), n_rows) and (words or all(float(value).is_integer() for value in values)):
             return None, IDENTIFIER
         return (None, "too many values") if words else ("continuous", "")
     if not words:
         return _guess_numbers(values), ""
-    are_mixed = len(words) < len(values)  # 0, 1, 2, 3+ are categories, but not 0, 1, 2, *
-    if are_mixed and (len(values) > MANY_LEVELS or no_answers(values) or other_decimal(words)):
+    if are_mixed and (len(values) > MANY_LEVELS or no_answers(values) or other_decimal(words, decimal)):
         return None, "text and numbers"
     if len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows:
         return None, "too many values"

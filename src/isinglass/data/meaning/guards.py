@@ -24,7 +24,7 @@ from isinglass.data.meaning.advice import (
     kind_option,
     make_missing,
     option_keys,
-    remark_decimals,
+    remark_numbers,
     say_of_all,
 )
 from isinglass.data.meaning.coding import Guess
@@ -178,7 +178,7 @@ def guard_identifiers(guesses: Mapping[Hashable, Guess], decimal: str | None) ->
     other = f"; if these are numbers, pass {kind_option('continuous', numbers)}" if numbers else ""
     text = (
         f"{_subject(labels, 'has')} a different value in almost every row: if these name the rows, leave "
-        f"{_them(labels)} out ({drop(labels)}){other}.{remark_decimals(chain(*values.values()), decimal)}"
+        f"{_them(labels)} out ({drop(labels)}){other}.{remark_numbers(chain(*values.values()), decimal)}"
     )
     _warn(labels, IDENTIFIER, text)
 
@@ -192,7 +192,7 @@ def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> No
         if note not in ("", IDENTIFIER, NO_ANSWERS):
             remedy = "turn its cells into one of these" if note == OTHER_TYPE else "state its kind"
             advice = f" To keep {'it' if len(labels) == 1 else 'one'}, {remedy}." if note != DATES else ""
-            advice += remark_decimals(chain(*(guesses[label].values for label in labels)), decimal)
+            advice += remark_numbers(chain(*(guesses[label].values for label in labels)), decimal)
             _warn(labels, note, f"{_subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.values import Value, is_bit
+from isinglass.data.meaning.values import AMOUNT, Value, is_bit, read_number
 from isinglass.variables import MAX_CATEGORIES
 
 ROWS_TO_JUDGE = 20
@@ -135,6 +135,12 @@ def other_decimal(values: Iterable[Value], decimal: str | None = None) -> str | 
     """Return the first word that is a number with another decimal separator than this, which is a point by default."""
     form = _POINT if decimal == "," else _COMMA
     return next((value for value in values if isinstance(value, str) and form.fullmatch(value.strip())), None)
+
+
+def amounts(words: Iterable[str], decimal: str | None = None) -> list[str]:
+    """Return the words that only a person reads as a number: 10%, $5, 1,200, or one with another decimal separator."""
+    written = [word for word in words if AMOUNT.fullmatch(word.strip())]
+    return [word for word in written if read_number(word.strip(), decimal or ".") is None]
 
 
 def is_unclear(two: list[Value]) -> bool:
