@@ -136,7 +136,8 @@ class Bootstrap(Frozen):
         draws, variables = self.draws, self.solution.network.variables
         needs_sign = of.endswith("expected_influence")
         if needs_sign:  # norms have none
-            draws = draws @ sp.diags_array(variables.has_sign(self.edge_index).astype(np.float64))
+            # The oldest SciPy has no diags_array.
+            draws = draws @ sp.csr_array(sp.diags(variables.has_sign(self.edge_index).astype(np.float64)))
         rows, nodes, measured = sp.csr_array(draws), Variables.binary(self.names), []
         rows.eliminate_zeros()
         rows.sort_indices()
