@@ -31,6 +31,7 @@ from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
+from isinglass.select.two_stage import TwoStage
 from isinglass.selection_records import Refits, Selection
 from isinglass.storage import NOT_STORED
 from isinglass.table_summary import TableSummary
@@ -123,6 +124,12 @@ class Fit(FittedNetwork, Frozen):
             selection=choice.selection,
             choice=choice,
         )
+
+    @property
+    def chosen_by(self) -> str:
+        """What chose the penalty, in words, with the number of folds that there were."""
+        selector, stages = self.method.selector, self.selection.stages
+        return selector.words_for(stages.n_folds) if stages and isinstance(selector, TwoStage) else selector.words
 
     @property
     def network(self) -> Network:
@@ -236,7 +243,7 @@ class Fit(FittedNetwork, Frozen):
         facts = {
             "Network": f"{solution.n_edges} of {plural(self.network.n_pairs, 'possible edge')} ({', '.join(kinds)}) "
             f"among {plural(self.network.n_nodes, 'column')}, {plural(self.data.n_observations, 'row')}",
-            "Penalty": f"{alpha} ({self.method.selector.words})",
+            "Penalty": f"{alpha} ({self.chosen_by})",
         }
         if self.network.variables.has_covariates:
             given = ", ".join(self.network.variables.covariates)
@@ -313,7 +320,7 @@ class Fit(FittedNetwork, Frozen):
         return evidence.values if evidence is not None and evidence.kind == "ebic" else None
 
     def __repr__(self) -> str:
-        return f"Fit({self.method.estimator}, {self.method.selector.words}: {self.solution!r})"
+        return f"Fit({self.method.estimator}, {self.chosen_by}: {self.solution!r})"
 
 
 def _html_row(tag: str, cells: Iterable[str]) -> str:

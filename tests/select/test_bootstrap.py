@@ -29,7 +29,7 @@ from isinglass import (
 )
 from isinglass.arguments import spawn_seeds
 from isinglass.data import as_table
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning
 from isinglass.select.method import as_method
 
 CHAIN = simulate.chain_network(4, strength=1.2, fields="balanced")
@@ -404,6 +404,25 @@ def test_bad_shares_are_refused(table, shares):
 def test_settings_that_are_no_numbers_are_refused(selector, setting):
     with pytest.raises(DataError, match="must be from 0 to"):
         selector(**setting)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": np.zeros(7)}, "at least two groups, or each is the whole table; got 1"),
+        ({"sample_weight": np.eye(7)[0]}, "at least two rows of positive weight, or each is the whole .*; got 1"),
+    ],
+)
+def test_what_cannot_be_resampled_is_refused(table, options, message):
+    with pytest.raises(DataError, match=message):
+        bootstrap(table[:7], 0.1, n_boot=3, **options)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_a_warning_about_the_columns_is_not_repeated_by_resamples(table):
+    with pytest.warns(FewColumnsWarning) as caught:
+        bootstrap(table, StARS([0.2, 0.1, 0.05], n_subsamples=4), n_boot=3)
+    assert sum(warning.category is FewColumnsWarning for warning in caught) == 1
 
 
 def test_resamples_that_do_not_converge_are_counted(table):

@@ -247,6 +247,10 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
         ({"splits": [([0.0, 1.0], [2]), ([0, 1], [2])]}, "row numbers from 0 to 6; got others in pair 0"),
         ({"splits": [([0, 1], [2]), ([0, 1], np.empty(0, int))]}, "on either side; got none in pair 1"),
         ({"splits": [([0], [2]), ([1], [2])], "sample_weight": [0, 1, 1, 1, 1, 1, 1]}, "got none in pair 0"),
+        (
+            {"splits": [([0, 1], [2]), ([0, 1, 2], [2, 1])]},
+            "must not hold out training rows; got 2 of them in pair 1",
+        ),
         ({"n_folds": 1}, "n_folds must be an integer of at least 2"),
         ({"n_folds": 8}, "n_folds must be at most the number of rows with a positive weight \\(7\\)"),
         ({"n_repeats": 0}, "n_repeats must be"),

@@ -88,6 +88,16 @@ def test_the_scores_are_aic_and_ebic():
     assert second.index == second.scores.argmin()
 
 
+def test_the_folds_that_there_were_are_named():
+    assert "30 folds" in Method(selector=TwoStage(n_folds=400)).fit(X[:30]).facts()["Penalty"]
+    with pytest.warns(DataWarning, match="not checked by prediction, which needs two rows or groups"):
+        alone = Method().choose(X, groups=np.zeros(len(X)))
+    assert alone.n_folds == 0
+    noise = Method().fit(np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (50, 1)))  # without edges, nothing is checked
+    assert "no check by prediction" in noise.facts()["Penalty"]
+    assert "no check by prediction" in repr(noise)
+
+
 def test_held_out_gains_are_those_of_a_slow_twin():
     found = two_stage(X, n_folds=3, random_state=5)
     first, second = found.stages

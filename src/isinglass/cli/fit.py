@@ -79,7 +79,7 @@ def fit(
     record = {"table": describe_table(raw), "method": estimate.record}
     if console.as_json:
         stages = found.selection.stages and asdict(found.selection.stages)
-        chosen = {"criterion": estimate.criterion, "description": found.method.selector.words}
+        chosen = {"criterion": estimate.criterion, "description": found.chosen_by}
         record["selection"] = {**chosen, "stages": stages}
         record |= _describe(found)
 

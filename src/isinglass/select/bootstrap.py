@@ -15,7 +15,7 @@ from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_wor
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Table, TableLike, are_counts, which_vary
 from isinglass.data.weights import per_unit
-from isinglass.errors import ArgumentError, suppress_warnings
+from isinglass.errors import ArgumentError, DataError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
@@ -98,6 +98,9 @@ def bootstrap(
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)
     draw = _Draw.of(table, group_numbers(groups, table))
+    if draw.total < 2:
+        units = "rows of positive weight" if groups is None else "groups"
+        raise DataError(f"Resamples need at least two {units}, or each is the whole table; got {draw.total}.")
     shares = _plan(kind, drop_shares, count, draw)
     choice = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks

@@ -122,7 +122,12 @@ def check_splits(
             raise DataError(f"Folds must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
         if not np.isin(part, rows).any():
             raise DataError(f"Folds must have a row of positive weight on either side; got none in pair {k}.")
-    return [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
+    counted = [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
+    for k, pair in enumerate(counted):
+        both = np.intersect1d(*pair)
+        if len(both):
+            raise DataError(f"Folds must not hold out training rows; got {len(both)} of them in pair {k}.")
+    return counted
 
 
 def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:

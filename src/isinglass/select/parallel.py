@@ -28,6 +28,7 @@ from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
     DataWarning,
+    FewColumnsWarning,
     GridEndWarning,
     IsinglassWarning,
     setting,
@@ -48,7 +49,7 @@ Result = TypeVar("Result")
 ATTEMPTS = 3
 """How often the workers may be lost in a row, without one task finished in between, before we give up."""
 
-COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, GridEndWarning)
+COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, FewColumnsWarning, GridEndWarning)
 """Warnings that are counted, or were given for the whole table, where many tables are fitted."""
 
 

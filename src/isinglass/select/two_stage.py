@@ -15,7 +15,7 @@ import numpy as np
 from isinglass.arguments import RandomSource, as_generator, check_count, check_not_negative, is_real
 from isinglass.data import PartedTable
 from isinglass.data.parts.parted_table import Fold
-from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
+from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, setting, warn
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.prediction_check import STRIDE, PredictionCheck, log_distances
@@ -87,8 +87,12 @@ class TwoStage(Selector):
     @property
     def words(self) -> str:
         """How it is set, in words."""
-        folds = f"{self.n_folds} folds{seed_words(self.random_state)}"
-        return f"two-stage, gamma {self.gamma:g}, {'no check by prediction' if self.keep == 0 else folds}"
+        return self.words_for(0 if self.keep == 0 else self.n_folds)
+
+    def words_for(self, n_folds: int) -> str:
+        """Return the same for so many folds: there may have been fewer rows, or no check."""
+        folds = f"{n_folds} folds{seed_words(self.random_state)}"
+        return f"two-stage, gamma {self.gamma:g}, {folds if n_folds else 'no check by prediction'}"
 
     def choose(self, task: Task) -> TwoStageChoice:
         """Return the network of both stages."""
@@ -127,6 +131,8 @@ class TwoStage(Selector):
                 left_out = alphas_below(second, 2), "the check by prediction"
                 return TwoStageChoice.of((first, second), int(second.solution.n_edges > 0), "time", keep, left_out)
             if not folds:
+                if keep > 0:
+                    warn(DataWarning("the choice was not checked by prediction, which needs two rows or groups."))
                 return TwoStageChoice.of((first, second), 1, "ebic", keep)
             return PredictionCheck(task, folds, price, keep, first, second).decide()
 

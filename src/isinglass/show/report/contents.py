@@ -54,7 +54,7 @@ def read_settings(given: Mapping[str, object] | None, fit: Fit | None) -> dict[s
         raise ArgumentError("settings", "must be a mapping of names to values", given)
     if given is None and fit is not None:
         changed = {name: value for name, value in fit.method.changed().items() if name not in ("estimator", "selector")}
-        given = {"method": fit.method.estimator, "choice": fit.method.selector.words, **changed}
+        given = {"method": fit.method.estimator, "choice": fit.chosen_by, **changed}
     return {str(name): str(value) for name, value in (given or {}).items() if value is not None}
 
 
