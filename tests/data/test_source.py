@@ -1,6 +1,7 @@
 """What can be done to a table before it is read, whatever it came in; headers and row names by stated rules."""
 
 import io
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from isinglass.data.files.header import find_row_names
 from isinglass.data.files.text import find_delimiter, read_records
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.options import ReadOptions
-from isinglass.errors import DataError
+from isinglass.errors import DataError, MeaningWarning
 
 BITS = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 0, 1, 0]])
 NAMES = ["a", "b", "c", "d"]
@@ -190,6 +191,33 @@ def test_trailing_delimiters():
 )
 def test_row_names(text, found):
     assert find_row_names(sheet_of_text(text), numbers_are_data=False) == found
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "is_said"),
+    [
+        ("dose", 1, True),
+        ("YEAR", 1950, True),
+        ("", 1, False),
+        ("id", 1, False),
+        ("nr", 1, False),
+        ("case no", 1, False),
+    ],
+)
+def test_a_variable_that_ascends_is_not_silently_taken_for_row_names(header, first, is_said):
+    text = f"{header},a,b\n" + "".join(f"{first + k},{k % 2},{k % 3 % 2}\n" for k in range(29))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MeaningWarning)
+        table = read_table(io.StringIO(text))
+    assert table.names == ("a", "b")
+    said = [str(warning.message) for warning in caught if "row names" in str(warning.message)]
+    assert len(said) == is_said
+    assert all(f"Column {header!r} is" in text and "id_column=None" in text for text in said)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MeaningWarning)
+        read_table(io.StringIO(text), encode=table.coding)
+        read_table(io.StringIO(text), id_column=0)
+        read_table(io.StringIO("who,a\n" + "".join(f"{word},{k % 2}\n" for k, word in enumerate("abcdef"))))
 
 
 def test_numbers_are_not_row_names_where_they_can_be_data():

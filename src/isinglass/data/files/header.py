@@ -8,8 +8,10 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from isinglass.data.meaning.recognition import is_identifier
 from isinglass.data.meaning.values import AMOUNT, Value, is_bit, is_number
 from isinglass.data.source import Source
+from isinglass.errors import MeaningWarning, setting, warn
 
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
@@ -124,3 +126,15 @@ def find_row_names(table: Source, *, numbers_are_data: bool) -> int | None:
     whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
     ascending = whole and all(before < after for before, after in pairwise(values))
     return 0 if ascending and not numbers_are_data else None
+
+
+def warn_of_ascending(table: Source, place: int) -> None:
+    """Warn where ascending numbers are taken for row names although their header is not that of an identifier."""
+    name = "" if table.names is None else table.names[place].strip()
+    has_usual_name = name.casefold() in ID_NAMES or is_identifier(name, has_many_values=True)
+    if not has_usual_name and table.row_names_at is None and all(map(is_number, table.column(place).distinct)):
+        text = (
+            f"Column {name!r} is taken for row names: it holds a whole number in every row, in ascending order. If it "
+            f"is a variable, say so ({setting('id_column', None)})."
+        )
+        warn(MeaningWarning(text, (name,), "names rows?"))

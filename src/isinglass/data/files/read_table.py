@@ -11,7 +11,7 @@ from isinglass.data.column import BLANKS
 from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import explain_damage, find_format, load_table
-from isinglass.data.files.header import find_row_names
+from isinglass.data.files.header import find_row_names, warn_of_ascending
 from isinglass.data.files.spreadsheets import load_excel
 from isinglass.data.files.text import DELIMITERS, blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
@@ -216,7 +216,11 @@ def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
             return 0
     place = find_row_names(raw, numbers_are_data=options.binarize is not None)
     is_variable = place is not None and raw.names is not None and raw.names[place] in _named_columns(options)
-    return None if is_variable else place
+    if place is None or is_variable:
+        return None
+    if coding is None:
+        warn_of_ascending(raw, place)
+    return place
 
 
 def _named_columns(options: ReadOptions) -> set[Hashable]:
