@@ -86,6 +86,15 @@ def test_blocks_are_written_and_go_when_there_are_none(table, tmp_path):
     assert not (net / "blocks.csv").exists()
 
 
+def test_an_exact_name_goes_before_a_pattern(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("q1,q2,q3\n" + "".join(f"{k % 3},{k % 5},{k % 2}\n" for k in range(60)))
+    printed = run("info", file, "--ordinal", "q1", "--nominal", "q*", "--json").stdout
+    assert [column["kind"] for column in json.loads(printed)["columns"]] == ["ordinal", "nominal", "binary"]
+    refused = run("info", file, "--ordinal", "q*", "--nominal", "*1", code=3).stderr
+    assert "column 'q1' must have one kind; got --ordinal 'q*' and --nominal '*1'." in refused
+
+
 def test_indicator_columns_are_one_node_of_the_model(tmp_path):
     rng = np.random.default_rng(1)
     color = rng.integers(0, 3, 200)

@@ -91,6 +91,27 @@ def test_finding_columns():
         sheet.take([])
 
 
+@pytest.mark.parametrize("kinds", [{"q1": "nominal", "q*": "ordinal"}, {"q*": "ordinal", "q1": "nominal"}])
+def test_an_exact_name_goes_before_a_range_or_pattern(kinds):
+    frame = pd.DataFrame(np.arange(60).reshape(20, 3) % 5, columns=["q1", "q2", "r"])
+    more = {"r": "nominal"}
+    assert as_table(frame, kinds=kinds | more).variables.kinds == ("nominal", "ordinal", "nominal")
+    in_range = {key.replace("q*", "q1:q2"): kind for key, kind in kinds.items()}
+    assert as_table(frame, kinds=in_range | more).variables.kinds == ("nominal", "ordinal", "nominal")
+
+
+def test_different_entries_of_one_rank_are_refused():
+    frame = pd.DataFrame(np.arange(60).reshape(20, 3) % 5, columns=["q1", "q2", "r"])
+    with pytest.raises(DataError, match=r"'q1' must have one kind; got 'q\*': 'ordinal' and '\*1': 'nominal'"):
+        as_table(frame, kinds={"q*": "ordinal", "*1": "nominal", "r": "nominal"})
+    with pytest.raises(DataError, match="column 'q1' must have one kind; got 'q1': 'ordinal' and 0: 'nominal'"):
+        as_table(frame, kinds={"q1": "ordinal", 0: "nominal"})
+    with pytest.raises(DataError, match=r"must have one entry in na_values; got 'q\*': \(0,\) and 'q1:q2': \(1,\)"):
+        as_table(frame, kinds="ordinal", na_values={"q*": 0, "q1:q2": 1})
+    agreed = as_table(frame, kinds={"q*": "ordinal", "*1": "ordinal", "q2": "nominal", 1: "nominal", "r": "nominal"})
+    assert agreed.variables.kinds == ("ordinal", "nominal", "nominal")
+
+
 def test_messages_count_columns_as_the_file_does():
     text = "".join(f"{','.join(map(str, row))}\n" for row in BITS * 3)
     for options in ({"id_column": 0}, {"drop": [0]}):

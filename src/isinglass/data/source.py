@@ -1,84 +1,27 @@
-"""A table before its values have a meaning: its columns, how options name them, and what messages call them."""
+"""A table before its values have a meaning: its columns, what comes with them, and what messages call them."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
+from isinglass.data.locating import Entry, Origin
 from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_identifier
 from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, is_number, read_word, show_value, spell_out
-from isinglass.errors import ArgumentError, CellTypeError, DataError, listed, setting
-from isinglass.names import check_names, read_column, tidy_name
+from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.names import check_names
 
-Entry = TypeVar("Entry")
-NAMES_SHOWN = 8
-"""Names of columns that a message lists."""
 _ROW = "row {}".format
 """What messages call a row of a table in memory."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The table that columns are from, by whose names and numbers options find them."""
-
-    width: int  # how many columns it has, row names apart
-    names: Sequence[str] | None  # of all of them
-    has_number_labels: bool  # whether some names were numbers, the labels of a frame
-    places: Sequence[int]  # which of its columns are meant, from 0
-
-    def find(self, key: str | int, argument: str) -> int:
-        """Return where the column with this name or number is; a number that is a label of a frame means that column.
-
-        Errors name the argument.
-        """
-        names = self.names or ()
-        if self.has_number_labels and is_whole(key) and str(key) in names:
-            key = str(key)
-        if is_whole(key):
-            if not -self.width <= key < self.width:
-                size, got = self.width, setting("column", int(key), python=f"number {key}")
-                raise DataError(f"{setting(argument)} must name a column of the table, which has {size}; got {got}.")
-            return int(key) % self.width
-        places = [j for j, name in enumerate(names) if name == key] or [
-            j for j, name in enumerate(names) if name == tidy_name(key)
-        ]
-        if len(places) == 1:
-            return places[0]
-        if places:
-            raise DataError(
-                f"{setting(argument)} must name one column; got {key!r}, the name of {len(places)}. Give its number."
-            )
-        near = get_close_matches(str(key), names, n=1)
-        known = f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
-        remedy = f"Did you mean {near[0]!r}?" if near else known
-        raise ArgumentError(argument, "must name a column of the table", key, remedy)
-
-    def find_all(self, key: str | int, argument: str) -> list[int]:
-        """Return where the columns are that a name, number, range ``A1:A5`` or pattern ``A*`` stands for, as `find`."""
-        names = self.names or ()
-        if isinstance(key, str) and key not in names:
-            first, colon, last = key.partition(":")
-            if colon and first and last:
-                ends = [self.find(read_column(end), argument) for end in (first, last)]
-                if ends[0] > ends[1]:
-                    raise ArgumentError(argument, "must name a range from left to right", key)
-                return list(range(ends[0], ends[1] + 1))
-            fitting = [j for j, name in enumerate(names) if fnmatchcase(name, key)] if set("*?[") & set(key) else []
-            if fitting:
-                return fitting
-        return [self.find(key, argument)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,15 +144,8 @@ class Source:
         return self.changed(label) if by_place else self
 
     def locate(self, entries: Mapping[Any, Entry], argument: str) -> dict[int, Entry]:  # Any: a name or a number
-        """Return what an argument says about columns, by their places here; it may name others of the file.
-
-        Where the argument is "kinds", messages name the option of the kind.
-        """
-        origin, found = self.origin, dict[int, Entry]()
-        for key, entry in entries.items():
-            called = entry if argument == "kinds" and isinstance(entry, str) else argument
-            found |= dict.fromkeys(origin.find_all(key, called), entry)
-        return {j: found[place] for j, place in enumerate(origin.places) if place in found}
+        """Return what an argument says about columns, by their places here; it may name others of the file."""
+        return self.origin.locate(entries.items(), argument)
 
     def choose(self, kept: Sequence[int]) -> Source:
         """Return some of the columns, in this order; options still name those of this table."""
