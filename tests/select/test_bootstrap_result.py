@@ -174,6 +174,8 @@ def test_cs_coefficient_on_a_constructed_example():
     assert found.cs_coefficient(probability=0.94) == 0.6
     assert found.cs_coefficient(probability=0.97) == 0.3
     assert constructed({0.1: 90, 0.3: 20}).cs_coefficient() == 0.0
+    assert constructed({0.1: 100, 0.3: 20, 0.5: 98}).cs_coefficient() == 0.1  # by chance enough at a larger share
+    assert constructed({0.1: 20, 0.3: 98}).cs_coefficient() == 0.0
     assert "CS-coefficients: 0.50 (strength)" in repr(found)
     assert "0.50 (edges)" in repr(found)
     assert found.correlations()[0] == 1.0

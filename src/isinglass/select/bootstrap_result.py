@@ -222,10 +222,10 @@ class Bootstrap(Frozen):
     ) -> float:
         """Return the largest share of rows that can be dropped while the order of nodes or edges stays.
 
-        This is the correlation stability (CS) coefficient of Epskamp, Borsboom and Fried (2018): the largest share at
-        which the correlation with the whole table is at least ``correlation`` with probability ``probability``. They
-        advise not to interpret the order below 0.25 and to prefer 0.5. A correlation that does not exist counts as too
-        small.
+        This is the correlation stability (CS) coefficient of Epskamp, Borsboom and Fried (2018): the largest share up
+        to which the correlation with the whole table is at least ``correlation`` with probability ``probability``, at
+        this share and at all smaller ones. They advise not to interpret the order below 0.25 and to prefer 0.5. A
+        correlation that does not exist counts as too small.
         """
         shares = self.drop_shares
         for value, name in ((correlation, "correlation"), (probability, "probability")):
@@ -233,8 +233,8 @@ class Bootstrap(Frozen):
         is_kept = communities is None and of in STATISTICS
         correlations = self._known_correlations[of] if is_kept else self.correlations(of, communities)
         enough = np.nan_to_num(correlations, nan=-1.0) >= correlation
-        kept = [enough[self.dropped == share].mean() >= probability for share in shares]
-        return float(shares[kept].max(initial=0.0))
+        stays = [enough[self.dropped == share].mean() >= probability for share in shares]
+        return float(shares[np.logical_and.accumulate(stays)].max(initial=0.0))
 
     def drops(self) -> Columns:
         """Return as columns what becomes of nodes and edges as more rows are dropped.

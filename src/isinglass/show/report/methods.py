@@ -271,8 +271,8 @@ def _say_resamples(found: Bootstrap, penalty: str, is_imputed: bool) -> Iterator
             f"out{again} {cite('bootstrap')}."
         )
         yield (
-            "The CS-coefficients, the largest shares that can be left out with a correlation of at least .7 with the "
-            f"whole table in 95% of the subsets, were {stable}."
+            "The CS-coefficients, the largest shares up to which rows can be left out with a correlation of at least "
+            f".7 with the whole table in 95% of the subsets of every share, were {stable}."
             if stable
             else "There are no CS-coefficients, because the network has no edges."
         )

@@ -99,7 +99,7 @@ function describeStability({ coefficients, n_per_share, few }) {
   if (!Object.keys(coefficients).length) return "There are no CS-coefficients, because the network has no edges.";
   const each = Object.entries(coefficients).map(([of, value]) => `${of.replaceAll("_", " ")} ${value.toFixed(2)}`).join(", ");
   const caution = few ? " That is too few for a statement about 95 % of them." : "";
-  return `CS-coefficients: ${each}. Each is the largest share of rows that can be dropped while the measure still correlates by at least 0.7 with that of all rows in 95 % of the subsets; it should be above 0.25, preferably above 0.5. There are about ${formatCount(n_per_share, "subset")} per share.${caution}`;
+  return `CS-coefficients: ${each}. Each is the largest share of rows up to which they can be dropped while the measure still correlates by at least 0.7 with that of all rows in 95 % of the subsets of every share; it should be above 0.25, preferably above 0.5. There are about ${formatCount(n_per_share, "subset")} per share.${caution}`;
 }
 
 function describeCap() {
