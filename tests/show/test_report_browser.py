@@ -650,6 +650,7 @@ def test_a_model_alone_makes_a_small_page(visit, tmp_path, p):
     for absent in ("#path", "#choice", "#missing", "#predictability", "#capped", *boxes):
         assert not page.is_visible(absent)
     assert "without a certificate" in page.text_content("#verdict")
+    assert not page.is_visible("#certificate-note")  # which says what is proved
     assert len(cells(page, "nodes", 0)) == p
 
 

@@ -71,7 +71,7 @@ function showCertificate(k) {
   verdict.className = `verdict ${known ? (converged ? "good" : "bad") : ""}`.trim();
   verdict.textContent = converged ? `${words.reached}, within ${tolerance}.` : words.missed;
   if (!known) verdict.textContent = "This network came without a certificate.";
-  byId("certificate-note").textContent = words.note;
+  showText("certificate-note", known ? words.note : "");
   showFacts(byId("certificate-facts"), known ? listProof(proof, words, k) : []);
 }
 
