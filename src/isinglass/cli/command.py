@@ -117,4 +117,6 @@ def _as_written(option: click.Option, written: Mapping[str, Any]) -> list[str]: 
     if name not in written or name in NOT_REPRODUCED:
         return []
     values = written[name] if option.multiple else [written[name]]
-    return [word for value in values for word in (name_of(option, value), *([] if option.is_flag else [value]))]
+    if option.is_flag:
+        return [name_of(option, value) for value in values]
+    return [word for value in values for word in (name_of(option), value)]
