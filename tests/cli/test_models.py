@@ -331,8 +331,8 @@ def test_the_fit_warned_about_its_table_already(tmp_path):
     said = run("fit", table, *how).stderr
     assert "--missing drop left out" in said
     assert "--weight-kind sampling" in said
-    for words in (["report"], ["plot", "check"]):
-        assert "Warning" not in run(*words, tmp_path / "net", table, "-o", tmp_path / f"{words[0]}.png").stderr
+    for words, ending in ((["report"], "html"), (["plot", "check"], "png")):
+        assert "Warning" not in run(*words, tmp_path / "net", table, "-o", tmp_path / f"net.{ending}").stderr
 
 
 def test_the_report_does_not_resample_again(tmp_path, folder, resampled, monkeypatch):
@@ -450,6 +450,23 @@ def test_a_report_on_stdout(tmp_path, model, monkeypatch):
     assert list(Path().iterdir()) == []
     run("report", model)
     assert Path("report.html").read_bytes() == (tmp_path / "a.html").read_bytes()
+
+
+def test_a_report_with_an_empty_title_has_the_name_of_the_model(tmp_path, folder):
+    run("report", folder / "given", "--title", "", "-o", tmp_path / "a.html")
+    assert "<title>given" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "--title ''" in data_in(tmp_path / "a.html")["command"]
+
+
+def test_a_page_never_replaces_a_table(tmp_path, folder):
+    table = write_table(tmp_path / "table.csv")
+    before = table.read_bytes()
+    answer = run("report", folder / "given", "-o", table, code=2)
+    assert "table.csv' must end in .html, .htm." in error_line(answer)
+    assert table.read_bytes() == before
+    run("report", folder / "given", "-o", tmp_path / "a.HTM")
+    answer = run("export", folder / "given", "-o", tmp_path / "a.html", code=2)
+    assert error_line(answer).endswith("or add --format.")
 
 
 def test_the_folder_of_a_fit_is_no_bootstrap(tmp_path, folder):

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 from isinglass.cli.attributes_file import Attributes
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, text_of
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL
-from isinglass.cli.output import check_target
+from isinglass.cli.output import check_ending, check_target
 
 
 @command("export", MODEL, general="")
@@ -37,10 +35,8 @@ def export(console: Console, model: str, format: str | None, output: Path | None
     from isinglass.show.layout import force_layout
 
     ending = "" if output is None else output.suffix.lower()
-    if format is None and output is not None and ending not in SUFFIXES:
-        raise click.BadParameter(
-            f"{str(output)!r} must end in {', '.join(SUFFIXES)}; or add --format.", param_hint="'-o'"
-        )
+    if format is None:
+        check_ending(output, SUFFIXES, "; or add --format")
     check_target(output, [model, attributes])
     loaded = Loaded.open(model)
     network = loaded.network.without_covariates()

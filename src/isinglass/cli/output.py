@@ -10,7 +10,7 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -203,6 +203,12 @@ def file_or_stdout(output: Path | None, default: str) -> Path | None:
     """Return the file of a command that writes one unless told otherwise: None only if ``-o -`` was given."""
     source = click.get_current_context().get_parameter_source("output")
     return Path(default) if output is None and source is not ParameterSource.COMMANDLINE else output
+
+
+def check_ending(output: Path | None, endings: Collection[str], remedy: str = "") -> None:
+    """Refuse a file for output whose name does not end in what the command writes."""
+    if output is not None and output.suffix.lower() not in endings:
+        raise click.BadParameter(f"{str(output)!r} must end in {', '.join(endings)}{remedy}.", param_hint="'-o'")
 
 
 def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:

@@ -14,7 +14,15 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL, one_of
-from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, require_matplotlib, write_file
+from isinglass.cli.output import (
+    METADATA,
+    check_ending,
+    check_target,
+    figure_bytes,
+    file_or_stdout,
+    require_matplotlib,
+    write_file,
+)
 from isinglass.cli.reading import READING_AGAIN, Reading
 
 if TYPE_CHECKING:
@@ -141,8 +149,7 @@ def plot(
     options: sizes, rings, positions, colors of edges.
     """
     output = file_or_stdout(output, f"{kind}.png")
-    if output is not None and output.suffix.lower() not in METADATA:
-        raise click.BadParameter(f"{str(output)!r} must end in {', '.join(METADATA)}.", param_hint="'-o'")
+    check_ending(output, METADATA)
     for option, given in (("--attributes", attributes), ("--bootstrap", bootstrap)):
         if given is not None and kind not in USED_BY[option]:
             raise click.UsageError(f"{option} is for {', '.join(USED_BY[option])}; the figure {kind} does not use it.")
