@@ -25,17 +25,21 @@ def read_only(array: Array) -> Array:
 
 
 def plain_value(value: object) -> Any:  # Any: whatever the value is
-    """Return a Python value, None for a missing one."""
+    """Return a Python value, None for one that is missing or masked; several values in one cell stay as they are."""
     if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):  # nanoseconds
         value = value.astype(f"{value.dtype.kind}8[us]")  # Python has no finer times
-    if isinstance(value, np.generic):
+    if value is np.ma.masked:
+        return None
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
     elif isinstance(value, Decimal):
         value = float(value)
     try:
         missing = value is None or bool(value != value)  # NaN and NaT differ from themselves
-    except (TypeError, ValueError):  # pandas.NA does not say
+    except TypeError:  # pandas.NA does not say
         missing = True
+    except ValueError:  # an array or a series, which has an answer for every entry
+        missing = False
     return None if missing else value
 
 

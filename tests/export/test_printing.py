@@ -189,8 +189,43 @@ def test_formats_that_are_none(path, format):
 
 @pytest.mark.parametrize("column", [3, "tea"])
 def test_columns_that_are_none(column):
-    with pytest.raises(DataError, match="table must have columns of values; got"):
+    with pytest.raises(DataError, match=r"column '.*' must be a column of values; got"):
         write_table({"source": column}, "-", "csv")
+
+
+@pytest.mark.parametrize("column", [np.ones((2, 2)), [np.arange(2), np.arange(2)], [["a"], ["b"]], [(1, 2), (3, 4)]])
+def test_cells_with_several_values_are_refused(column):
+    with pytest.raises(
+        DataError, match=r"column 'a' must have one value in every cell; got .*\. Make a column"
+    ):
+        write_table({"a": column}, "-", "csv")
+
+
+def test_masked_and_zero_dimensional_cells():
+    masked = np.ma.array([1.5, 2.5, 3.5], mask=[False, True, False])
+    assert text_of({"a": masked}, "csv", digits=1) == "a\n1.5\n\n3.5\n".replace("\n\n", '\n""\n')
+    assert text_of({"a": [np.array(1.5), pd.NA]}, "csv", digits=1) == 'a\n1.5\n""\n'
+
+
+@pytest.mark.parametrize("format", ["markdown", "latex"])
+def test_control_characters_are_written_as_pictures(format):
+    text = text_of({"a\x1b[31m": ["x\x00y\x7f"]}, format)
+    assert "a␛" in text
+    assert "x␀y␡" in text
+
+
+def test_a_table_without_columns_is_refused():
+    with pytest.raises(DataError, match="table must have at least one column"):
+        write_table({}, "-", "markdown")
+
+
+def test_digits_are_bounded_and_p_values_keep_one():
+    with pytest.raises(DataError, match="digits must be at most 15"):
+        write_table(EDGES, "-", "csv", digits=16)
+    assert (
+        text_of({"coupling": [1.6], "p": [0.03], "q": [0.34]}, "csv", digits=0)
+        == "Edge weight,p,q (FDR)\n2,< 0.1,0.3\n"
+    )
 
 
 def test_columns_of_several_lengths():

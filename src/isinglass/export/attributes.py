@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -82,7 +82,8 @@ def annotate(
     if color_by is not None:
         given = dict(attributes)
         if not isinstance(color_by, str) or color_by not in given:
-            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(given)})", color_by)
+            known = ", ".join(map(repr, given)) or "there are none"
+            raise ArgumentError("color_by", f"must be one of the node attributes ({known})", color_by)
         groups, color_of = read_groups(given[color_by], group_colors, drawn.names)
         colors = Column("text", tuple(color_of[group] for group in groups))
     elif group_colors is not None:
@@ -164,11 +165,21 @@ def _facts(network: NetworkLike) -> dict[str, Cell]:
     return {name: value for name, value in facts.items() if value == value}  # a comparator may not know them
 
 
-def read_column(name: str, values: Iterable[object], length: int) -> Column:
-    """Return a column of the narrowest kind: booleans, 64-bit integers, numbers, else text; NaN and NA are missing."""
-    if isinstance(values, str) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
-        raise DataError(f"attribute {name!r} must be a column of {length} values; got {values!r}.")
+def read_cells(what: str, values: Iterable[object]) -> list[Cell]:
+    """Return the values of a column, None for those that are NaN or NA; errors call the column ``what``."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ArgumentError(what, "must be a column of values", values)
     cells = [plain_value(value) for value in values]
+    for cell in cells:
+        if isinstance(cell, Sized) and not isinstance(cell, str | bytes):
+            remedy = "Make a column of each of them, or one text of all."
+            raise ArgumentError(what, "must have one value in every cell", cell, remedy)
+    return cells
+
+
+def read_column(name: str, values: Iterable[object], length: int) -> Column:
+    """Return a column of the narrowest kind: booleans, 64-bit integers, numbers, else text."""
+    cells = read_cells(f"attribute {name!r}", values)
     if len(cells) != length:
         raise DataError(f"attribute {name!r} must have one value for each of the {length} edges; got {len(cells)}.")
     present = [cell for cell in cells if cell is not None]

@@ -58,8 +58,8 @@ def write_network(
         By default from the ending of the name: ``.csv`` (the edges), ``.gexf``, ``.graphml`` or ``.json``. ``blocks``
         is a CSV file with one line for every two categories of every edge; the category is empty, and the coupling per
         unit of score, where a column is not nominal. ``fields`` (thresholds) has one line for every category of every
-        node, ``matrix`` the signed couplings. A file whose name ends in ``.md`` or ``.tex`` has the same table for
-        print, rounded to three digits (`write_table`).
+        node, ``matrix`` the signed couplings (norms for pairs without a sign). A file whose name ends in ``.md`` or
+        ``.tex`` has the same table for print, rounded to three digits (`write_table`).
     node_attributes : mapping of str to sequence, or data frame, optional
         Columns with one value per node: texts, numbers, booleans, None where there is none.
     edge_attributes : mapping of str to sequence, or data frame, optional

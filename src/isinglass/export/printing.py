@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
 from isinglass.arguments import check_count, check_word
-from isinglass.arrays import plain_value
 from isinglass.atomic import Target, TextStream, write_lines
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.attributes import Cell, list_columns
-from isinglass.export.escaping import csv_line, storable
+from isinglass.export.attributes import Cell, list_columns, read_cells
+from isinglass.export.escaping import csv_line, storable, xml_characters
 
 SPELLINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex"}
 _PLAIN = """
@@ -65,7 +64,7 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
     format : {"csv", "markdown", "latex"}, optional
         By default from the ending of the name: ``.csv``, ``.md`` or ``.tex``. LaTeX needs no package.
     digits : int, default 3
-        Digits behind the decimal point.
+        Digits behind the decimal point, at most 15; p- and q-values have at least one.
 
     Examples
     --------
@@ -80,12 +79,12 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
             raise ArgumentError("path", f"must end in {', '.join(SPELLINGS)}", str(path), "Or say the format.")
         format = SPELLINGS[ending]
     check_word("format", format, SPELLINGS.values())
-    check_count("digits", digits, least=0)
+    check_count("digits", digits, least=0, most=15)
     columns = []
     for name, values in list_columns(table, "table"):
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise DataError(f"table must have columns of values; got {values!r} for {name!r}.")
-        columns.append((str(name), [plain_value(value) for value in values]))
+        columns.append((str(name), read_cells(f"column {name!r}", values)))
+    if not columns:
+        raise DataError("table must have at least one column; got none.")
     if len({len(values) for _, values in columns}) > 1:
         raise DataError("table must have columns of one length; got columns of several lengths.")
     write_lines(print_columns(columns, format, digits), path)
@@ -139,6 +138,8 @@ def print_cell(value: Cell, is_p: bool = False, digits: int = 3, minus: str = "â
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):  # dates, too
         return storable(str(value))
+    if is_p:
+        digits = max(digits, 1)  # without any, each of them would be written as "< 1"
     if is_p and 0 <= value < 10.0**-digits:
         return f"< {10.0**-digits:.{digits}f}"
     text = str(value) if isinstance(value, int) else f"{value:z.{digits}f}"  # z: no sign before 0
@@ -150,11 +151,16 @@ def _are_numbers(values: Sequence[Cell]) -> bool:
     return bool(present) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in present)
 
 
+def _one_line(cell: str) -> str:
+    """Return a text on one line, with pictures of control characters."""
+    return xml_characters(" ".join(cell.split())).replace("\x7f", "â¡")
+
+
 def _markdown(cells: Sequence[str]) -> str:
-    flat = (_MARKDOWN.sub(r"\\\1", " ".join(cell.split())) for cell in cells)
+    flat = (_MARKDOWN.sub(r"\\\1", _one_line(cell)) for cell in cells)
     return "| " + " | ".join(cell.replace("\\< ", "< ") for cell in flat) + " |"
 
 
 def _latex(cells: Sequence[str]) -> str:
-    flat = ("".join(_LATEX.get(character, character) for character in " ".join(cell.split())) for cell in cells)
+    flat = ("".join(_LATEX.get(character, character) for character in _one_line(cell)) for cell in cells)
     return " & ".join(flat) + r" \\"
