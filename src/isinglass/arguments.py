@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Mapping
 from typing import Any, TypeGuard, TypeVar
 
@@ -66,7 +67,9 @@ def check_share(name: str, value: object) -> float:
 
 def check_not_negative(name: str, value: object) -> float:
     """Return ``value`` as a float if it is a finite number that is not negative."""
-    if not is_real(value) or not (math.isfinite(value) and value >= 0):
+    if not is_real(value):
+        raise ArgumentError(name, "must be a number", value)
+    if not (math.isfinite(value) and value >= 0):
         raise ArgumentError(name, "must be finite and not negative", value)
     return float(value)
 
@@ -76,6 +79,19 @@ def check_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ArgumentError(name, "must be True or False", value)
     return bool(value)
+
+
+def check_callable(name: str, value: object) -> None:
+    """Refuse what cannot be called; None is no function at all."""
+    if value is not None and not callable(value):
+        raise ArgumentError(name, "must be a function", value)
+
+
+def check_path(name: str, value: object) -> str:
+    """Return a path as text."""
+    if not isinstance(value, str | os.PathLike):
+        raise ArgumentError(name, "must be a path", value)
+    return str(os.fspath(value))
 
 
 def check_word(name: str, value: object, words: Collection[str]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import RandomSource, check_count
+from isinglass.arguments import RandomSource, check_count, check_kind, check_path
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.conditionals import energies, ones_given_rest, row_scores
 from isinglass.data import AnyTable, Table, TableLike
@@ -98,6 +97,10 @@ class FittedNetwork:
         """
         table, network = self._open(X, sample_weight=sample_weight), self._record.network
         total = table.without_holes().sum_rows(_sum_energies, network)
+        if partition is not None:
+            from isinglass.evaluate.likelihood import LogPartition
+
+            check_kind("partition", partition, LogPartition, "metrics.log_partition")
         known = network.log_partition() if partition is None else partition
         return -float(total / table.total_weight) - known.value
 
@@ -261,7 +264,7 @@ class FittedNetwork:
         """
         from isinglass.show.report import write_report
 
-        write_report(self._record, os.fspath(filename), X=X, groups=groups, title=title)
+        write_report(self._record, check_path("filename", filename), X=X, groups=groups, title=title)
 
     def methods_text(self, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, and choice of the penalty.

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from isinglass.arguments import check_count
+from isinglass.arguments import check_count, check_path
 from isinglass.errors import DataError, LimitError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network
@@ -58,7 +58,7 @@ def save(fitted: object, path: str | PathLike[str]) -> None:
         )
     versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
     try:
-        write_record(path, record, KIND, VERSION, versions=versions)
+        write_record(check_path("path", path), record, KIND, VERSION, versions=versions)
     except NotStorableError as error:
         raise DataError(
             f"This cannot be saved, because {error}, and a file holds numbers and text only. Turn the values of the "
@@ -82,10 +82,11 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:  # 
     """
     if max_bytes is not None:
         check_count("max_bytes", max_bytes, most=None)
-    if Path(path).is_dir():
-        raise DataError(f"{os.fspath(path)!r} is a folder, not a model file.")
-    with Path(path).open("rb") as stream:
-        return read_model(stream, os.fspath(path), max_bytes)
+    shown = check_path("path", path)
+    if Path(shown).is_dir():
+        raise DataError(f"{shown!r} is a folder, not a model file.")
+    with Path(shown).open("rb") as stream:
+        return read_model(stream, shown, max_bytes)
 
 
 def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> object:

@@ -29,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
 from sklearn.utils.estimator_checks import check_dataframe_column_names_consistency
 
+import isinglass
 from isinglass import (
     ExactIsing,
     IsingLasso,
@@ -801,13 +802,49 @@ def test_tags():
     assert sklearn.utils.get_tags(IsingLasso(missing="drop")).input_tags.allow_nan
 
 
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (
+            lambda net: net.log_likelihood(np.eye(2), partition=3),
+            "partition must be a LogPartition, as metrics.log_part",
+        ),
+        (lambda net: net.methods_text(3), "bootstraps must be a Bootstrap, as bootstrap returns it; got 'int'"),
+        (lambda net: net.methods_text(check=3), "check must be a ModelCheck"),
+        (lambda net: net.report(3), "filename must be a path; got 3"),
+        (lambda net: net.save(3), "path must be a path; got 3"),
+        (lambda net: isinglass.load(3), "path must be a path; got 3"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_by_name(ask, message):
+    with pytest.raises(DataError, match=message):
+        ask(IsingLasso(0.1).fit([[0, 0], [1, 1], [0, 1], [1, 1]]))
+
+
+def test_no_penalty_is_refused_in_the_words_of_one_alpha():
+    table = as_table([[0, 0], [1, 2], [2, 2], [2, 1], [0, 1]], kinds="ordinal")
+    for estimator in (IsingLasso(0), NodewiseIsing(0)):
+        with pytest.raises(DataError, match=r"^alpha must be positive where columns have categories; got 0\.0"):
+            estimator.fit(table)
+    with pytest.raises(DataError, match=r"^alpha must be positive for the exact likelihood; got 0\.0"):
+        ExactIsing(0).fit([[0, 0], [1, 1], [0, 1], [1, 1]])
+
+
 # --- bad input --------------------------------------------------------------------------------------------------------
 
 BAD = [
     (IsingLasso(-0.1), "alpha must be finite and not negative; got -0.1"),
-    (IsingLasso("0.1"), "alpha must be finite and not negative; got '0.1'"),
-    (IsingLasso([0.1]), "alpha must be finite"),
-    (IsingLasso(True), "alpha must be finite"),
+    (IsingLasso("0.1"), "alpha must be a number; got '0.1'"),
+    (IsingLasso([0.1]), "alpha must be a number"),
+    (IsingLasso(True), "alpha must be a number"),
+    *(
+        (
+            estimator(alphas=1),
+            r"alphas must not be one value at the largest alpha, .* got 1\. Pass \[1\.0\] for the value",
+        )
+        for estimator in (IsingNetwork, IsingLassoEBIC, IsingLassoCV, IsingLassoStARS)
+    ),
+    (NodewiseIsingEBIC(alphas=1), "alphas must be an integer of at least 2"),
     (IsingLasso(float("nan")), "alpha must be finite"),
     (IsingLasso(tol=0), "tol must be a positive number; got 0"),
     (IsingLasso(max_iter=1.5), "max_iter must be an integer of at least 1"),
@@ -835,7 +872,9 @@ BAD = [
     (IsingLassoCV(cv=2.5), "cv must be a number of folds"),
     (IsingLassoCV(cv=KFold(3), n_repeats=2), "n_repeats must be 1 where the folds are given; got 2"),
     (IsingLassoCV(cv=True), "cv must be a number of folds"),
-    (IsingLassoCV(cv=[1, 2]), "Folds must be pairs of row numbers"),
+    (IsingLassoCV(cv=[1, 2]), "folds of cv must be pairs of row numbers"),
+    (IsingLassoCV(cv=[3]), "folds of cv must be pairs of row numbers"),
+    (IsingLassoCV(cv=[(np.arange(9), np.arange(9, 20))]), "folds of cv must be at least 2 pairs; got 1"),
     (IsingLassoCV(rule="2se"), 'rule must be one of "best", "1se"'),
     (IsingLassoCV(n_repeats=0), "n_repeats must be"),
     (NodewiseIsing(rule="xor"), "rule must be one of"),

@@ -241,7 +241,7 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
     ("options", "message"),
     [
         ({"splits": 3}, "splits must be pairs of row numbers or a splitter"),
-        ({"splits": [([0, 1], [2])]}, "Folds must be at least 2 pairs; got 1"),
+        ({"splits": [([0, 1], [2])]}, "folds of cv must be at least 2 pairs; got 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [7])]}, "row numbers from 0 to 6; got others in pair 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [-1])]}, "row numbers from 0 to 6; got others in pair 1"),
         ({"splits": [([0.0, 1.0], [2]), ([0, 1], [2])]}, "row numbers from 0 to 6; got others in pair 0"),

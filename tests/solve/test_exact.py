@@ -507,7 +507,7 @@ def test_rare_values_and_extreme_weights():
 @pytest.mark.parametrize(
     ("name", "without"),
     [
-        ("alphas", lambda X: exact_path(X, [0.1, 0.0])),
+        ("alpha", lambda X: exact_path(X, [0.1, 0.0])),
         ("penalty_weights", lambda X: exact_path(X, 0.1, penalty_weights=[[0, 0, 1], [0, 0, 1], [1, 1, 0]])),
         ("penalty_weights", lambda X: exact_alpha_max(X, penalty_weights=np.zeros((3, 3)))),
     ],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reference import nodewise_solution, nodewise_violations
 
 import isinglass
-from isinglass import NodewisePath, ising_path, nodewise_path
+from isinglass import NodewisePath, exact_path, ising_path, nodewise_path
 from isinglass._core import Nodewise
 from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
@@ -436,6 +436,20 @@ def test_bad_tables_and_gamma():
         nodewise_path([[0, 2], [1, 0]])
     with pytest.raises(DataError, match="gamma must be finite and not negative"):
         isingfit(random_table(20, 3), gamma=-1.0)
+
+
+@pytest.mark.parametrize("wrong", ["False", "standardized", 3, None])
+def test_standardize_is_true_or_false(wrong):
+    with pytest.raises(DataError, match="standardize must be True or False"):
+        nodewise_path(random_table(20, 3), 4, standardize=wrong)
+    with pytest.raises(DataError, match="standardize must be True or False"):
+        nodewise_alpha_max(random_table(20, 3), standardize=wrong)
+
+
+@pytest.mark.parametrize("follow", [ising_path, nodewise_path, exact_path])
+def test_a_callback_is_a_function(follow):
+    with pytest.raises(DataError, match="callback must be a function; got 3"):
+        follow(random_table(20, 3), 4, callback=3)
 
 
 def test_the_record(caplog):

@@ -536,3 +536,9 @@ def test_a_path_of_wide_nominal_columns_waits_for_its_callback_after_every_alpha
     narrow, kinds = wide % 3, ["nominal"] * 3
     costs = [JointProblem.of(as_table(X, kinds=kinds), None).cost for X in (narrow, wide)]
     assert costs[0] < CELLS_AT_ONCE < costs[1]
+
+
+@pytest.mark.parametrize("device", [3, "gpu", "mps", "meta", "xpu", "cuda:", ""])
+def test_only_processors_and_cuda_are_devices(device):
+    with pytest.raises(DataError, match='device must be "cpu", "cuda" or "cuda:" and a number'):
+        ising_path([[0, 1], [1, 0], [1, 1]], [0.1], device=device)

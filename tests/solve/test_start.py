@@ -109,7 +109,7 @@ def test_an_empty_start_and_the_certificate():
 
 
 def test_one_start_per_alpha():
-    with pytest.raises(ArgumentError, match=r"start must have one network per alpha \(3\); got 1"):
+    with pytest.raises(ArgumentError, match=r"start must have one Solution per alpha \(3\); got 1"):
         ising_path(WIDE, ALPHAS, start=[ising_path(WIDE, [0.1])[0]])
 
 

@@ -114,19 +114,19 @@ def check_splits(
         parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in pairs]
     except (TypeError, ValueError) as error:
         got = f"got {type(splits).__name__}. The reason: {error}"
-        raise DataError(f"Folds must be pairs of row numbers, (training, held out); {got}") from None
+        raise DataError(f"The folds of cv must be pairs of row numbers, (training, held out); {got}") from None
     if len(parts) < 2:
-        raise DataError(f"Folds must be at least 2 pairs; got {len(parts)}.")
+        raise DataError(f"The folds of cv must be at least 2 pairs; got {len(parts)}.")
     for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
         if part.ndim != 1 or part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n_rows):
-            raise DataError(f"Folds must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
+            raise DataError(f"The folds of cv must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
         if not np.isin(part, rows).any():
-            raise DataError(f"Folds must have a row of positive weight on either side; got none in pair {k}.")
+            raise DataError(f"The folds of cv must have a row of positive weight on either side; got none in pair {k}.")
     counted = [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
     for k, pair in enumerate(counted):
         both = np.intersect1d(*pair)
         if len(both):
-            raise DataError(f"Folds must not hold out training rows; got {len(both)} of them in pair {k}.")
+            raise DataError(f"The folds of cv must not hold out training rows; got {len(both)} of them in pair {k}.")
     return counted
 
 

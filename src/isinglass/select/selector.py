@@ -189,7 +189,7 @@ class PerNode(Selector):
     alpha_min_ratio: float | None = None
 
     def __post_init__(self) -> None:
-        check_count("alphas", self.alphas)
+        check_count("alphas", self.alphas, least=2)
         check_not_negative("gamma", self.gamma)
 
     @property

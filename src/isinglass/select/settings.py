@@ -16,7 +16,7 @@ import numpy as np
 from isinglass.arguments import Options, is_real, is_whole
 from isinglass.arrays import AnyArray
 from isinglass.data import Table
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
 from isinglass.solve.alphas import alpha_grid
 from isinglass.variables import Variables
@@ -179,7 +179,10 @@ def are_given(alphas: Alphas) -> bool:
 
 
 def check_alphas(alphas: Alphas, alpha_min_ratio: float = 0.01) -> Alphas:
-    """Return a number of alphas or one alpha, and a list of them as a tuple, if they make a grid."""
+    """Return a number of alphas or one alpha, and a list of them as a tuple, if they make a grid to choose from."""
     alpha_grid(1.0, alphas, alpha_min_ratio=alpha_min_ratio)
+    if not are_given(alphas) and alphas == 1:
+        remedy = f"Pass {setting('alphas', [1.0], python='[1.0]')} for the value, or a count of at least 2."
+        raise ArgumentError("alphas", "must not be one value at the largest alpha, which has no edges", 1, remedy)
     values = np.asarray(alphas).tolist()
     return tuple(values) if isinstance(values, list) else values

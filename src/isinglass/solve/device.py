@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,14 +25,13 @@ def has_package(name: str) -> bool:
 
 def find_device(name: str) -> torch.device:
     """Return the PyTorch device of this name, or raise an error that says why there is none."""
+    if not isinstance(name, str) or not re.fullmatch("cpu|cuda(:[0-9]+)?", name):
+        raise ArgumentError("device", 'must be "cpu", "cuda" or "cuda:" and a number', name)
     if not has_package("torch"):
         raise DataError(f"{setting('device', name)} needs PyTorch, which is not installed. Install isinglass[gpu].")
     import torch
 
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise ArgumentError("device", 'must be "cpu", "cuda" or "cuda:" and a number', name) from None
+    device = torch.device(name)
     if device.type == "cuda":
         if not torch.cuda.is_available():
             raise DataError(

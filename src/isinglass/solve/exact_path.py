@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count, is_real
+from isinglass.arguments import check_callable, check_count, is_real
 from isinglass.arrays import FloatArray, Mask
 from isinglass.errors import ArgumentError
 from isinglass.penalties import EPSILON, violations
@@ -68,12 +68,13 @@ def exact_path(
     if not is_real(tol) or not 0 < tol < 1:
         raise ArgumentError("tol", "must be between 0 and 1", tol)
     check_count("max_iter", max_iter)
+    check_callable("callback", callback)
     problem = Likelihood.of(X, sample_weight, penalty_weights)
     alpha_max = _largest_ratio(problem)
     grid = alpha_grid(alpha_max, alphas, alpha_min_ratio=alpha_min_ratio)
     warn_constant(problem.reduction.variables, problem.reduction.counts)
     if grid[-1] == 0 < alpha_max:
-        raise ArgumentError("alphas", "must be positive for the exact likelihood", 0.0, "Use 1e-9 to have almost none.")
+        raise ArgumentError("alpha", "must be positive for the exact likelihood", 0.0, "Use 1e-9 to have almost none.")
     scale = max(problem.objective(problem.independent, problem.penalty(0.0))[0], 1e-12)
     path = Path(collect(_descend(problem, grid, alpha_max, scale, tol, max_iter), callback), tol)
     warn_if_not_converged(path, scale, max_iter)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count, check_positive, check_word
+from isinglass.arguments import check_callable, check_count, check_flag, check_positive, check_word
 from isinglass.data import Table, as_table
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
@@ -86,6 +86,7 @@ def nodewise_path(
     >>> path[-1].edge_index.tolist(), bool(path.converged.all())
     ([[0, 2]], True)
     """
+    check_callable("callback", callback)
     how = Regressions(rule, standardize, tol, max_iter, n_threads)
     table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
     problem = how.compile(table)
@@ -102,7 +103,7 @@ def nodewise_path(
 
 def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    problem = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None)
+    problem = Regressions(standardize=standardize).compile(as_table(X, sample_weight).whole().counted(quiet=True))
     return float(np.nanmax(problem.alpha_max(), initial=0.0))
 
 
@@ -118,6 +119,7 @@ class Regressions:
 
     def __post_init__(self) -> None:
         check_word("rule", self.rule, RULES)
+        check_flag("standardize", self.standardize)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 

@@ -22,6 +22,7 @@ from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.matching import require_same, require_same_names
 from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import coordinate_matrix
 from isinglass.penalties import Penalty, condition_on_covariates, penalty_matrix
 from isinglass.results import Solution
@@ -59,8 +60,8 @@ def of(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights:
 class Objective:
     """F of a table: its value at a network, its optimality conditions and its duality gap; see `objective.of`.
 
-    A ``network`` is any network of the columns of the table. Where a pair with categories has no penalty, all have a
-    ridge (docs/math.md). A covariate has no loss.
+    A ``network`` is any network of the columns of the table, or what has one: a solution, a fit or a matrix. Where a
+    pair with categories has no penalty, all have a ridge (docs/math.md). A covariate has no loss.
 
     Examples
     --------
@@ -92,19 +93,20 @@ class Objective:
         self.owner = np.repeat(np.arange(self.variables.n_features), self.variables.widths)
         self.seen = self.variables.flat(table.codes)
 
-    def value(self, network: Network, alpha: float = 0.0) -> float:
+    def value(self, network: NetworkLike, alpha: float = 0.0) -> float:
         """Return F; with ``alpha=0`` the mean negative log pseudo-likelihood per row."""
+        network = as_network(network)
         chosen = np.take_along_axis(self._logs(network), self.seen, axis=0)
         (s, t), values = network.pairs.T, network.pair_values
         penalty = self._limits(alpha)[s, t] @ np.abs(values) + self.ridge[s, t] @ values**2 / 2.0
         return float(-(chosen @ self.weight).sum() + penalty)
 
-    def gradient(self, network: Network) -> tuple[FloatArray, FloatArray]:
+    def gradient(self, network: NetworkLike) -> tuple[FloatArray, FloatArray]:
         """Return the derivatives of F without its penalty, by couplings (a symmetric matrix) and by fields.
 
         Rows of the matrix are the coordinates of the variables: one for a column with scores, else one per category.
         """
-        residual = np.exp(self._logs(network))
+        residual = np.exp(self._logs(as_network(network)))
         np.put_along_axis(residual, self.seen, np.take_along_axis(residual, self.seen, axis=0) - 1.0, axis=0)
         coordinates = self.variables.place(self.seen)
         moved = np.zeros_like(coordinates)
@@ -114,16 +116,18 @@ class Objective:
         edge[self.owner[:, None] == self.owner] = 0.0
         return edge, (residual @ self.weight)[self.variables.is_later]
 
-    def edge_slopes(self, network: Network) -> FloatArray:
+    def edge_slopes(self, network: NetworkLike) -> FloatArray:
         """Return the norm of the gradient without penalty at every edge; at an optimum, it is α ω."""
+        network = as_network(network)
         s, t = network.edge_index.T
         return np.asarray(self._norms(self._slopes(network)[0])[s, t])
 
-    def kkt_residual(self, network: Network, alpha: float) -> float:
+    def kkt_residual(self, network: NetworkLike, alpha: float) -> float:
         """Return the largest violation of the optimality conditions over all fields and pairs (docs/math.md).
 
         Scores count as if they had a range of 1.
         """
+        network = as_network(network)
         limits, (slopes, node) = self._limits(alpha), self._slopes(network)
         blocks = coordinate_matrix(self.variables, network.pairs, network.pair_parameters).toarray()
         norms = self._norms(blocks)
@@ -137,13 +141,13 @@ class Objective:
         scaled = violations / np.outer(self.ranges, self.ranges)
         return float(np.r_[np.abs(node), scaled[np.triu_indices(len(scaled), 1)]].max(initial=0.0))
 
-    def optimum(self, alpha: float, start: Network | None = None) -> Solution:
+    def optimum(self, alpha: float, start: NetworkLike | None = None) -> Solution:
         """Return the solution of `ising_path` at one penalty, with its certificate."""
-        near = None if start is None else Solution(start, alpha)
+        near = None if start is None else Solution(as_network(start), alpha)
         with suppress_warnings(ConstantColumnWarning):
             return ising_path(self.table, [alpha], penalty_weights=self.penalty_weights, start=near)[0]
 
-    def duality_gap(self, network: Network, alpha: float) -> float:
+    def duality_gap(self, network: NetworkLike, alpha: float) -> float:
         """Return an upper bound of F − min F: F less the lower bound that the certificate of the optimum proves."""
         value = self.value(network, alpha)
         if not np.isfinite(value):
@@ -151,7 +155,7 @@ class Objective:
         best = self.optimum(alpha, network)
         return max(value - best.objective, 0.0) + best.duality_gap
 
-    def relative_gap(self, network: Network, alpha: float) -> float:
+    def relative_gap(self, network: NetworkLike, alpha: float) -> float:
         """Return the duality gap divided by max(F without penalized edges, 1e-12)."""
         return self.duality_gap(network, alpha) / max(self.value(self.null_model()), 1e-12)
 
@@ -175,6 +179,12 @@ class Objective:
         """Return the optimum without penalized edges."""
         with suppress_warnings(ConstantColumnWarning):
             return ising_path(self.table, 1, penalty_weights=self.penalty_weights)[0].network
+
+    def __repr__(self) -> str:
+        n_rows, n_columns = self.table.shape
+        weights = self.penalty_weights
+        shown = "a matrix" if weights is not None and not isinstance(weights, str) else repr(weights)
+        return f"Objective({n_rows} rows, {n_columns} columns, penalty_weights={shown})"
 
     def _limits(self, alpha: float) -> FloatArray:
         """Return α ω of every pair; infinite where it is forbidden."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass._core import Problem, path_bytes
-from isinglass.arguments import check_count, check_positive
+from isinglass.arguments import check_callable, check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table
 from isinglass.data.counts import dimensions_of, sd_of
@@ -118,6 +118,7 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    check_callable("callback", callback)
     on_cpu = device in (None, "cpu")
     parts = split_sparse(X, sample_weight) if kinds is scores is None and on_cpu else None
     table = as_table(X, sample_weight, kinds=kinds, scores=scores) if parts is None else parts
@@ -164,7 +165,7 @@ def _starts(
     if not all(isinstance(each, Solution | None) for each in starts):
         raise ArgumentError("start", "must be a Solution, or a sequence of one per alpha", start)
     if len(starts) != len(grid):
-        raise ArgumentError("start", f"must have one network per alpha ({len(grid)})", len(starts))
+        raise ArgumentError("start", f"must have one Solution per alpha ({len(grid)})", len(starts))
     for network in (each.network for each in starts if each is not None):
         if network.n_features != variables.n_features:
             raise ArgumentError("start", f"must have one node per column ({variables.n_features})", network.n_features)

@@ -138,4 +138,4 @@ def refuse_free() -> ArgumentError:
         "Use 1e-6 or more (from about 1e-8 downwards rounding hides the duality gap); penalty weights of 0 leave "
         "single pairs free, and refit estimates the edges of a network without a penalty."
     )
-    return ArgumentError("alphas", "must be positive where columns have categories", 0.0, remedy)
+    return ArgumentError("alpha", "must be positive where columns have categories", 0.0, remedy)

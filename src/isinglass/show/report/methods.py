@@ -7,6 +7,7 @@ from typing import assert_never
 
 import numpy as np
 
+from isinglass.arguments import check_kind
 from isinglass.errors import plural
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
@@ -32,6 +33,10 @@ from isinglass.show.report.sentences import (
 
 def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> Draft:
     """Say how the network of a fit was estimated and checked, as the methods section of a paper does."""
+    for each in bootstraps:
+        check_kind("bootstraps", each, Bootstrap, "bootstrap")
+    if check is not None:
+        check_kind("check", check, ModelCheck, "check(X)")
     method, selector, stages, missing = fit.method, fit.method.selector, fit.selection.stages, fit.missing
     covariates, solution = fit.network.variables.covariates, fit.solution.without_covariates()
     network = solution.network
