@@ -35,7 +35,10 @@ def test_given_numbers_win_over_the_environment(monkeypatch):
 
 def test_an_unreadable_number_of_threads_in_the_environment_is_refused(monkeypatch):
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", "many")
-    with pytest.raises(DataError, match="ISINGLASS_NUM_THREADS must be a number of threads; got 'many'"):
+    with pytest.raises(DataError, match="ISINGLASS_NUM_THREADS must be a number of threads, at least 1; got 'many'"):
+        thread_count()
+    monkeypatch.setenv("ISINGLASS_NUM_THREADS", "0")
+    with pytest.raises(DataError, match="at least 1; got '0'"):
         thread_count()
 
 
@@ -215,12 +218,15 @@ def test_a_limit_of_memory(monkeypatch):
     assert available_memory() == 0
     monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "0.5G")
     assert available_memory() < 2**29
-    for word in ("nan", "inf", "infG", "-1", "0"):
+    for word in ("0.5GB", "0.5 GiB", "0.5g"):
+        monkeypatch.setenv("ISINGLASS_MAX_MEMORY", word)
+        assert available_memory() < 2**29
+    for word in ("nan", "inf", "infG", "-1", "0", "G", "5M"):
         monkeypatch.setenv("ISINGLASS_MAX_MEMORY", word)
         with pytest.raises(DataError, match="must be bytes, or GiB such as 8G"):
             available_memory()
     monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "much")
-    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'MUCH'"):
+    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'much'"):
         available_memory()
-    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'MUCH'"):  # of little memory, too
+    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'much'"):  # of little memory, too
         memory_for(1)

@@ -231,10 +231,22 @@ def test_what_a_network_is_made_of_is_checked(given, message):
         Network([0] * (sum(sizes) - 2), [[0, 1]], **{"variables": Variables.of(sizes, kinds), **given})
 
 
+def test_what_needs_two_values_names_what_takes_categories():
+    network = Network(
+        [0, 0, 0], [[0, 1]], pair_parameters=[1.0, -1.0, 0.0], variables=Variables.of([3, 2], ["nominal", "binary"])
+    )
+    with pytest.raises(DataError, match=r"3 categories\. Use coordinate_couplings and category_fields"):
+        network.theta  # noqa: B018
+    with pytest.raises(DataError, match="Use coordinate_couplings"):
+        network.to_spins()
+    with pytest.raises(DataError, match=r"Use probabilities\(X\), which takes categories"):
+        network.conditional_probabilities([[0, 0]])
+
+
 @pytest.mark.parametrize("method", ["conditional_probabilities", "log_pseudolikelihood", "energy"])
 def test_bad_tables(method):
     model = Network.from_couplings(OK, [0, 0])
-    with pytest.raises(DataError, match="X must have the 2 columns of the fitted table; got 3"):
+    with pytest.raises(DataError, match="X must have the 2 columns of the fitted table or network; got 3"):
         getattr(model, method)(np.zeros((1, 3)))
     with pytest.raises(DataError, match="X must hold only 0 and 1; got -1"):
         getattr(model, method)([[-1, 1]])

@@ -28,6 +28,7 @@ from isinglass.variables import Variables
 if TYPE_CHECKING:
     from isinglass.evaluate.likelihood import LogPartition
 
+_ITS_PARAMETERS = "Use coordinate_couplings and category_fields, the parameters of columns with categories."
 _SHOWN_EDGES = 3  # in the repr
 
 
@@ -175,7 +176,7 @@ class Network(Frozen):
         J_st = θ_st / 4 and h_s = θ_ss / 2 + Σ_t θ_st / 4. A field in one coding differs from the field in the other by
         the couplings of its node.
         """
-        self.variables.require_two_values("The network")
+        self.variables.require_two_values("The network", _ITS_PARAMETERS)
         return self.couplings / 4, self.fields / 2 + self.expected_influence / 4
 
     def with_names(self, names: Sequence[str] | None) -> Network:
@@ -308,7 +309,7 @@ class Network(Frozen):
 
     @cached_property
     def couplings(self) -> FloatArray:
-        """Dense symmetric coupling matrix with zero diagonal, made on demand."""
+        """Dense symmetric matrix with zero diagonal: the signed couplings, and norms for pairs without a sign."""
         dense = np.zeros((self.n_features, self.n_features))
         s, t = self.edge_index.T
         dense[s, t] = dense[t, s] = self.edge_values
@@ -324,7 +325,7 @@ class Network(Frozen):
     @property
     def theta(self) -> FloatArray:
         """The paper's Θ, dense: the couplings with the fields on the diagonal."""
-        self.variables.require_two_values("The network")
+        self.variables.require_two_values("The network", _ITS_PARAMETERS)
         return self.couplings + np.diag(self.fields)
 
     @property
@@ -417,7 +418,7 @@ class Network(Frozen):
 
     def conditional_probabilities(self, X: TableLike) -> FloatArray:
         """Return P(x_s = 1 | the rest) for every cell, shape (n_samples, n_features); for columns of two values."""
-        self.variables.require_two_values("The network")
+        self.variables.require_two_values("The network", "Use probabilities(X), which takes categories.")
         return conditionals.ones_given_rest(self, self._codes(X))
 
     def probabilities(self, X: TableLike) -> list[FloatArray]:

@@ -90,7 +90,7 @@ class Solution(Frozen):
 
     @property
     def couplings(self) -> FloatArray:
-        """Dense symmetric coupling matrix."""
+        """Dense symmetric coupling matrix; see `Network.couplings`."""
         return self.network.couplings
 
     def without_covariates(self) -> Solution:

@@ -24,6 +24,10 @@ from isinglass.names import check_names, default_names
 
 KINDS = ("binary", "ordinal", "nominal", "continuous")
 MAX_CATEGORIES = 256  # codes are bytes
+_FEWER_CATEGORIES = (
+    "Leave the column out, or merge its categories into two; ising_path, the choice of the penalty, IsingNetwork and "
+    "the report take categories."
+)
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
 
 Integers = NDArray[np.intp]
@@ -228,8 +232,8 @@ class Variables:
                 f"none. Leave the covariates out, or model them as variables."
             )
 
-    def require_two_values(self, what: str) -> None:
-        """Raise DataError unless every variable is binary; ``what`` begins the sentence."""
+    def require_two_values(self, what: str, remedy: str = _FEWER_CATEGORIES) -> None:
+        """Raise DataError unless every variable is binary; ``what`` begins the sentence, and ``remedy`` ends it."""
         if self.has_covariates:
             raise DataError(
                 f"{what} must have no covariates here; got {self.covariates[0]!r}. Leave the covariates out, or model "
@@ -239,8 +243,7 @@ class Variables:
             s = next(s for s, kind in enumerate(self.kinds) if kind != "binary")
             raise DataError(
                 f"{what} must have columns of two values here; got the {self.kinds[s]} column {self.called(s)} with "
-                f"{self.sizes[s]} categories. Leave the column out, or merge its categories into two; ising_path, the "
-                "choice of the penalty, IsingNetwork and the report take categories."
+                f"{self.sizes[s]} categories. {remedy}"
             )
 
     @property

@@ -88,7 +88,7 @@ def test_other_columns_are_refused(tmp_path, model):
     assert score(model, more).stdout == score(model, same).stdout  # others are ignored
     nameless = tmp_path / "n.csv"
     nameless.write_text("0,1\n1,0\n")
-    assert "the 6 columns of the fitted table; got 2" in score_error(model, nameless)
+    assert "the 6 columns of the fitted table or network; got 2" in score_error(model, nameless)
 
 
 def test_answers_mean_what_they_meant_in_the_fit(tmp_path):

@@ -385,7 +385,7 @@ def test_a_coding_reads_another_table_in_the_same_way():
         as_table(other.replace({"Agree": "Perhaps"}), encode=first.coding)
     with pytest.raises(DataError, match="'b' cannot be found"):
         as_table(other[["a", "c"]], encode=first.coding)
-    with pytest.raises(DataError, match="the 3 columns of the fitted table; got 2"):
+    with pytest.raises(DataError, match="the 3 columns of the fitted table or network; got 2"):
         as_table([[0, 1]], encode=first.coding)
 
 

@@ -239,7 +239,7 @@ def test_an_array_is_not_shifted_by_row_names_or_weights_of_the_file(first):
         assert np.array_equal(as_table(ROWS[:, :3], encode=table.coding).codes, ROWS[:, :2])
         assert np.array_equal(read_bare(ROWS[:, :3], encode=table.coding).codes, ROWS[:, :2])
     else:
-        with pytest.raises(DataError, match=r"the 2 columns of the fitted table, or all 4 that these .*; got 3\."):
+        with pytest.raises(DataError, match=r"the 2 columns of the fitted table.*, or all 4 that these .*; got 3\."):
             as_table(ROWS[:, :3], encode=table.coding)
 
 
@@ -247,7 +247,7 @@ def test_parts_with_another_number_of_columns_without_names_are_refused(tmp_path
     (tmp_path / "1.csv").write_text(spell(ROWS[:, 1:]))
     (tmp_path / "2.csv").write_text(spell(ROWS))
     files = [str(tmp_path / "1.csv"), str(tmp_path / "2.csv")]
-    with pytest.raises(DataError, match="the 3 columns of the fitted table; got 4"):
+    with pytest.raises(DataError, match="the 3 columns of the fitted table or network; got 4"):
         read_parts(files, header=False, id_column=None, client=False)
     table = read_parts(files, header=False, id_column=None, columns=[0, 2], client=False)  # stated for all files
     assert np.array_equal(table.gather().codes, np.vstack([ROWS[:, [1, 3]], ROWS[:, [0, 2]]]))
@@ -311,7 +311,7 @@ def test_names_of_the_file_come_before_names_that_were_given():
 
 def test_row_names_are_not_taken_for_the_weights_of_the_fit():
     coding = read("5,2.5,0,1\n6,1,1,1\n7,1,1,0\n9,1.5,0,0\n", header=False, weights=0, id_column=0).coding
-    with pytest.raises(DataError, match=r"must have the 2 columns of the fitted table, or all 3 .* got 1 of 2\."):
+    with pytest.raises(DataError, match=r"must have the 2 columns of the fitted table.*, or all 3 .* got 1 of 2\."):
         read("7,0,1\n8,1,1\n9,1,0\n10,0,0\n", encode=coding, weights=0)
     again = read("2,2.5,0,1\n4,1,1,1\n", encode=coding, weights=0)
     assert (again.codes.tolist(), again.sample_weight.tolist()) == ([[0, 1], [1, 1]], [2.5, 1.0])

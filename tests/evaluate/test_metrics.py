@@ -292,7 +292,7 @@ def test_table_is_readable_and_frozen():
         table.degree[0] = 5
     many = node_table(np.eye(40), chain_network(40))
     assert repr(many).splitlines()[-1] == "… and 10 more nodes"
-    with pytest.raises(DataError, match="X must have the 3 columns of the fitted table; got 2"):
+    with pytest.raises(DataError, match="X must have the 3 columns of the fitted table or network; got 2"):
         node_table([[0, 1]], chain_network(3))
 
 

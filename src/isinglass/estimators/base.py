@@ -179,7 +179,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
 
     @property
     def couplings_(self) -> FloatArray:
-        """Dense symmetric coupling matrix, made on demand."""
+        """Dense symmetric coupling matrix, made on demand; see `Network.couplings`."""
         return self._record.network.couplings
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +28,7 @@ def available_memory() -> int:
     """Return how many bytes this process can still allocate without swapping; a very large number if this is unknown.
 
     The smallest of what the system has left, what a container leaves, what ``ulimit -v`` still allows, and what
-    the variable ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with a G behind the number.
+    the variable ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with G, GB or GiB behind the number.
     """
     free = [_free_of_system(), _free_of_limit(), _stated_cap() - _taken(1)]
     for limit, used in _CGROUPS:
@@ -81,11 +82,12 @@ def _taken(which: int) -> int:
 
 def _stated_cap() -> int:
     """Return the bytes that ISINGLASS_MAX_MEMORY allows; a very large number if it is not set."""
-    said = os.environ.get("ISINGLASS_MAX_MEMORY", "").strip().upper()
+    said = os.environ.get("ISINGLASS_MAX_MEMORY", "").strip()
     if not said:
         return sys.maxsize
+    number = re.sub("(?i)G(i?B)?$", "", said)
     with suppress(ValueError, OverflowError):  # of infinity
-        cap = int(float(said[:-1]) * 2**30 if said.endswith("G") else float(said))
+        cap = int(float(number) * (2**30 if number != said else 1))
         if cap > 0:
             return cap
     raise DataError(f"ISINGLASS_MAX_MEMORY must be bytes, or GiB such as 8G; got {said!r}.")

@@ -22,8 +22,8 @@ def thread_count(n_threads: int | None = None) -> int:
     """
     if n_threads is None:
         said = os.environ.get("ISINGLASS_NUM_THREADS", "").strip()
-        if said and not said.isdecimal():
-            raise DataError(f"ISINGLASS_NUM_THREADS must be a number of threads; got {said!r}.")
+        if said and not (said.isdecimal() and int(said)):
+            raise DataError(f"ISINGLASS_NUM_THREADS must be a number of threads, at least 1; got {said!r}.")
         said = said or os.environ.get("OMP_NUM_THREADS", "")
         if said.isdecimal():
             return min(max(int(said), 1), MAX_THREADS)

@@ -185,9 +185,9 @@ def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     here, all_columns = source.shape[1], source.origin.width
     got = f"{here} of {all_columns}" if here < all_columns else f"{all_columns}"
     raise DataError(
-        f"{setting('X')} must have the {n} columns of the fitted table{others}; got {got}. Without names, columns are "
-        f"found by number, in a table of equal width: choose the {n} columns in the order of the fit ({choose}), or "
-        "give both tables names of columns."
+        f"{setting('X')} must have the {n} columns of the fitted table or network{others}; got {got}. Without names, "
+        f"columns are found by number, in a table of equal width: choose the {n} columns in their order ({choose}), or "
+        "give names to both."
     )
 
 
