@@ -195,9 +195,7 @@ def test_columns_that_are_none(column):
 
 @pytest.mark.parametrize("column", [np.ones((2, 2)), [np.arange(2), np.arange(2)], [["a"], ["b"]], [(1, 2), (3, 4)]])
 def test_cells_with_several_values_are_refused(column):
-    with pytest.raises(
-        DataError, match=r"column 'a' must have one value in every cell; got .*\. Make a column"
-    ):
+    with pytest.raises(DataError, match=r"column 'a' must have one value in every cell; got .*\. Make a column"):
         write_table({"a": column}, "-", "csv")
 
 
