@@ -154,6 +154,8 @@ def test_fits_and_seeds():
     assert net.check(X).passed
     one, two = net.fit_.check(X), metrics.check_model(X, net.network_, n_threads=1)
     np.testing.assert_array_equal(one["triples"].expected, two["triples"].expected)
+    with pytest.raises(DataError, match='comparison must be one of "means", "pairs", "triples", "counts"; got \'x\''):
+        one["x"]
     with pytest.raises(DataError, match="n_simulated must be an integer of at least 1000"):
         net.check(X, n_simulated=10)
     with pytest.raises(DataError, match="level must be between 0 and 1"):

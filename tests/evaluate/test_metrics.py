@@ -176,7 +176,9 @@ def test_ends_of_the_curve():
     assert curve.auc == pytest.approx(1 / 9 + (2 / 3) * (2 / 3 + 1) / 2)
     assert curve.alphas[0] == math.inf
     assert np.isnan(curve.alphas[1:]).all()
-    assert roc_curve([], TRUTH).auc == 0.5  # no information: the diagonal
+    assert roc_curve([np.zeros_like(TRUTH)], TRUTH).auc == 0.5  # no information: the diagonal
+    with pytest.raises(DataError, match="path must have at least one network"):
+        roc_curve([], TRUTH)
     assert repr(curve) == "RocCurve(auc=0.6667, 3 points)"
     with pytest.raises(ValueError, match="read-only"):
         curve.fpr[0] = 1

@@ -61,7 +61,8 @@ def test_identical_bits_for_any_number_of_jobs(table):
 
 
 def test_functions_and_lists_are_refused(table):
-    with pytest.raises(DataError, match="methods must be a dict of methods by name; got 'list'"):
-        compare_criteria(table, [EBIC()])
+    for wrong in ([EBIC()], {}):
+        with pytest.raises(DataError, match="methods must be a dict of one or more methods by name; got"):
+            compare_criteria(table, wrong)
     with pytest.raises(DataError, match="is not known and cannot be kept"):
         compare_criteria(table, {"mine": lambda X: Method().choose(X).solution})

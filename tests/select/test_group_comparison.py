@@ -318,7 +318,10 @@ def test_repr_names_what_differs(two):
         (["a", "b"], r"one entry per row \(8\); got 2 entries"),
         ("gender", "the name of a column of a data frame; got 'gender'"),
         (3, r"one entry per row \(8\); got 3"),
-        (np.ones((8, 2)), r"one entry per row \(8\), not several"),
+        (["a"], r"one entry per row \(8\); got 1 entry\."),
+        (np.ones((8, 2)), r"one entry per row \(8\); got a table of shape \(8, 2\)"),
+        (pd.DataFrame({"group": list("ababbaab")}), r"one entry per row \(8\); got a table of shape \(8, 1\)"),
+        ([["a"]] * 8, r"one entry per row \(8\), not several"),
     ],
 )
 def test_bad_groups(groups, message):

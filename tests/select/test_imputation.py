@@ -205,6 +205,7 @@ def test_nothing_missing_gives_the_same_bits():
     assert found.n_rounds == 0
     assert found.table.sample_weight is None
     np.testing.assert_array_equal(next(found.tables()).codes, X)
+    assert repr(ImputationSettings(2).complete(as_table(X))) == repr(found)
     one, other = two_stage(found.table), two_stage(X)
     np.testing.assert_array_equal(one.solution.edge_values, other.solution.edge_values)
     np.testing.assert_array_equal(Method().fit(found.table).refits.edge_errors, Method().fit(X).refits.edge_errors)

@@ -177,6 +177,8 @@ def test_combinations_that_do_not_work_are_named():
         Method("nodewise", Fixed(0.1)).fit(X, run=Run(device="cuda"))
     with pytest.raises(DataError, match="n_jobs must be"):
         Run(n_jobs=0)
+    with pytest.raises(DataError, match="n_threads must be an integer of at least 1; got 0"):
+        Run(n_threads=0)
 
 
 def test_selectors_are_known_by_name_and_have_words_for_their_settings():

@@ -86,6 +86,8 @@ def test_edges_are_as_easy_to_find_as_those_of_balanced_yes_no_columns():
             total *= variance / m
         assert total == pytest.approx(0.8**2 / 16)
     ordinal = simulate.category_network(simulate.chain_network(4, strength=2.0), n_categories=4)
+    matrix = simulate.category_network(simulate.chain_network(4, strength=2.0).couplings, n_categories=4)
+    np.testing.assert_array_equal(matrix.edge_values, ordinal.edge_values)  # whatever a network is given as
     states, chance = probabilities(ordinal)
     for s in range(4):
         share = np.bincount(states[:, s], chance)

@@ -174,6 +174,8 @@ def roc_curve(path: Path | Sequence[NetworkLike], truth: NetworkLike) -> RocCurv
     for network in path:
         counts = edge_confusion(network, true)
         points.append((counts.false_positive_rate, counts.recall, getattr(network, "alpha", math.nan)))
+    if len(points) == 1:
+        raise ArgumentError("path", "must have at least one network", path)
     points.append((1.0, 1.0, math.nan))
     columns = np.array(sorted(points, key=lambda point: point[:2]), dtype=np.float64).T
     fpr, tpr, alphas = (np.ascontiguousarray(column) for column in columns)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, as_generator, check_count, check_level, spawn_seeds
+from isinglass.arguments import RandomSource, as_generator, check_count, check_level, check_word, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import TableLike
 from isinglass.errors import DataError
@@ -95,6 +95,7 @@ class ModelCheck(Frozen):
         return self.mixed and not any(comparison.n_flagged for comparison in self.comparisons)
 
     def __getitem__(self, what: str) -> Comparison:
+        check_word("comparison", what, [comparison.what for comparison in self.comparisons])
         return next(comparison for comparison in self.comparisons if comparison.what == what)
 
     @cached_property

@@ -71,8 +71,8 @@ def compare_criteria(
     folds = CrossValidation(n_folds=n_folds)
     if methods is None:
         methods = {"two-stage": TwoStage(), "EBIC": EBIC(), "CV best": folds, "CV 1se": folds.replace(rule="1se")}
-    if not isinstance(methods, Mapping):
-        raise ArgumentError("methods", "must be a dict of methods by name", type(methods).__name__)
+    if not isinstance(methods, Mapping) or not methods:
+        raise ArgumentError("methods", "must be a dict of one or more methods by name", methods)
     chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
     solutions = [choice.solution for _, choice in chosen]
     fixed = [method.at(choice) for method, choice in chosen]

@@ -175,7 +175,10 @@ class ImputationSettings(Settings):
     @one_blas_thread
     def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
-        holes, numbers = np.asarray(table.holes), list(range(self.n_imputations))
+        if table.holes is None:
+            nowhere = np.zeros(table.shape, dtype=bool)
+            return Imputation(table, np.full(len(table), -1), nowhere, self.n_imputations, groups)
+        holes, numbers = table.holes, list(range(self.n_imputations))
         _check_answers(table, holes, self.n_imputations)
         copies = Copies.of(table, holes, self, run.n_threads)
         rounds = StochasticEM(copies, run.inside(), run.deadline())
@@ -270,9 +273,7 @@ def impute(
     table = as_table(X, sample_weight, missing="impute").whole()
     how = ImputationSettings(n_imputations, n_sweeps, max_rounds, random_state)
     whole, labels, found = complete_table(table, group_numbers(groups, table), how, run, quiet=False)
-    if found is not None:
-        return found
-    return Imputation(whole.whole(), np.full(len(whole), -1), np.zeros(whole.shape, dtype=bool), n_imputations, labels)
+    return how.complete(whole.whole(), labels) if found is None else found
 
 
 def complete_table(

@@ -220,8 +220,8 @@ class Wrapped(Settings):
     def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Refuse: the penalty of a function is not known."""
         raise DataError(
-            "the penalty of a function is not known and cannot be kept. Pass a Method, an estimator or the penalty as "
-            "a number; bootstrap and compare_groups can choose it again (reselect=True)."
+            "the penalty of a function is not known and cannot be kept for other rows. Pass a Method, an estimator or "
+            "the penalty as a number, or choose it again (reselect=True) where that is a parameter."
         )
 
 

@@ -78,6 +78,9 @@ def _refuse_blank(argument: str, entries: AnyArray, table: Table, remedy: str) -
 
 def _entries(argument: str, labels: object, table: Table) -> AnyArray:
     """Return one label per row of the table as text, None where it is missing; labels of dropped rows are left out."""
+    shape = getattr(labels, "shape", ())
+    if len(shape) > 1:
+        raise DataError(f"{argument} must have one entry per row ({len(table)}); got a table of shape {shape}.")
     entries = list(labels) if hasattr(labels, "__iter__") and not isinstance(labels, str | bytes) else None
     if entries is not None and any(isinstance(entry, list | tuple | np.ndarray) for entry in entries):
         raise DataError(f"{argument} must have one entry per row ({len(table)}), not several.")
@@ -89,7 +92,7 @@ def _entries(argument: str, labels: object, table: Table) -> AnyArray:
     ):
         entries = [entries[row] for row in table.rows]
     if entries is None or len(entries) != len(table):
-        got = repr(labels) if entries is None else f"{len(entries)} entries"
+        got = repr(labels) if entries is None else f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
         raise DataError(f"{argument} must have one entry per row ({len(table)}); got {got}.")
     is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
     text = {label: _text(label) for label, blank in zip(entries, is_blank, strict=True) if not blank}

@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from isinglass.arguments import Options, is_real, is_whole
+from isinglass.arguments import Options, check_count, is_real, is_whole
 from isinglass.arrays import AnyArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, setting
@@ -143,6 +143,8 @@ class Run(Settings):
             raise ArgumentError("max_time", "must be left out where a checkpoint resumes whole runs", self.max_time)
         if self.n_jobs is not None and (not is_whole(self.n_jobs) or self.n_jobs == 0):
             raise ArgumentError("n_jobs", "must be an integer other than 0", self.n_jobs, "-1 takes all cores.")
+        if self.n_threads is not None:
+            check_count("n_threads", self.n_threads, most=None)
 
     def deadline(self) -> float:
         """Return when a run that begins now has to end, by the clock `time.monotonic`."""

@@ -132,7 +132,7 @@ def _fitting(network: Network, start: ArrayLike, shape: tuple[int, ...]) -> Byte
     """Return starting states as codes, a row per chain."""
     states = start if is_read(start) else np.array(start, dtype=object, ndmin=2)
     if states.shape not in (shape, (1, shape[1])):
-        raise DataError(f"start must have shape {(shape[1],)} or {shape}; got {np.shape(start)}.")
+        raise DataError(f"start must have shape {(shape[1],)} or {shape}; got {np.shape(start) or repr(start)}.")
     try:
         if not is_read(states):
             states = as_table(states, names=network.names, encode=Coding.of(network.variables), missing="impute")

@@ -13,6 +13,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count, check_w
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
 from isinglass.variables import Variables
 
 Couplings = str | tuple[float, float]
@@ -137,12 +138,15 @@ def graph_network(
     if not nodes:
         raise ArgumentError("graph", "must be a graph of networkx with at least one node", type(graph).__name__)
     pairs = [(min(nodes[s], nodes[t]), max(nodes[s], nodes[t])) for s, t, *_ in graph.edges]  # behind them, keys
+    if len(set(pairs)) < len(pairs) or any(s == t for s, t in pairs):
+        must = "must be undirected, without loops and with each edge once"
+        raise ArgumentError("graph", must, type(graph).__name__)
     network = _network(len(nodes), pairs, couplings, strength, fields, random_state)
     return network.with_names([str(node) for node in nodes])
 
 
 def category_network(
-    network: Network,
+    network: NetworkLike,
     kinds: str | Sequence[str] = "ordinal",
     n_categories: int | Sequence[int] = 5,
     *,
@@ -157,8 +161,8 @@ def category_network(
 
     Parameters
     ----------
-    network : Network
-        The edges and their couplings, such as a chain, a grid or a random network; its fields are not used.
+    network : Network, Solution, Fit, fitted estimator or matrix
+        The edges and their couplings, such as those of a chain, a grid or a random network; its fields are not used.
     kinds : {"binary", "ordinal", "nominal", "continuous"}, or a sequence of them
         Kind of all columns, or of each.
     n_categories : int or sequence of int, default 5
@@ -171,7 +175,8 @@ def category_network(
     >>> category_network(chain_network(3, strength=2.0), n_categories=3).edge_values
     array([0.75, 0.75])
     """
-    p, rng = network.n_features, as_generator(random_state)
+    network, rng = as_network(network), as_generator(random_state)
+    p = network.n_features
     words = [kinds] * p if isinstance(kinds, str) else list(kinds)
     counts = list(n_categories) if isinstance(n_categories, Sequence | np.ndarray) else [n_categories] * p
     if not len(words) == len(counts) == p:
