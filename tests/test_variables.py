@@ -161,7 +161,7 @@ def test_covariates_are_part_of_the_record():
     assert marked.take([2, 0]).covariate == (True, False)
     assert marked.with_names(["x", "y", "z"]).covariate == marked.covariate
     for wrong in (["d"], [3], [True], ["a", "b", "c"]):
-        with pytest.raises(ArgumentError, match="covariates"):
+        with pytest.raises(DataError, match="covariates"):
             plain.with_covariates(wrong)
     with pytest.raises(DataError, match="no covariates"):
         marked.require_two_values("X")

@@ -36,7 +36,7 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
     """Return one distinct name per variable; those of `default_names` if there are none."""
     if names is None:
         return default_names(n_features)
-    if isinstance(names, str):
+    if isinstance(names, str) or not isinstance(names, Iterable):
         raise ArgumentError("names", "must be a list of strings, one per variable", names)
     checked = tuple(names)
     if len(checked) != n_features:

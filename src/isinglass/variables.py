@@ -9,7 +9,7 @@ per category: 1 for that of the cell, 0 for the others. Flat arrays have one ent
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray, Mask, read_only
 from isinglass.errors import ArgumentError, DataError, called
+from isinglass.locating import Origin, choose_places
 from isinglass.names import check_names, default_names
 
 KINDS = ("binary", "ordinal", "nominal", "continuous")
@@ -142,9 +143,12 @@ class Variables:
 
     def with_names(self, names: Sequence[str] | None) -> Variables:
         """Return the same variables with other names; None keeps those they have."""
-        if names is None or (self.named and tuple(names) == self.names):
+        if names is None:
             return self
-        renamed = self._with(names=check_names(names, self.n_features), named=True)
+        checked = check_names(names, self.n_features)
+        if self.named and checked == self.names:
+            return self
+        renamed = self._with(names=checked, named=True)
         for name, layout in vars(self).items():  # what was computed holds for any names
             if name not in self.__dataclass_fields__:
                 renamed.__dict__[name] = layout
@@ -152,7 +156,7 @@ class Variables:
 
     def take(self, columns: Sequence[int] | NDArray[np.generic]) -> Variables:
         """Return some of the variables, in this order."""
-        chosen = np.arange(self.n_features)[np.asarray(columns)].tolist()
+        chosen = choose_places(columns, self.n_features).tolist()
         if self.is_plain and not self.named:
             return _unnamed_bits(len(chosen))._with(names=tuple(self.names[s] for s in chosen))
         entries = ("names", "kinds", "categories", "scores", "covariate", *(["wording"] if self.wording else []))
@@ -163,8 +167,8 @@ class Variables:
         found = tuple(texts.get(name, "") for name in self.names)
         return self._with(wording=found) if any(found) else self
 
-    def with_covariates(self, columns: Sequence[int | str] | str | None) -> Variables:
-        """Return the same variables, of which these are covariates, given by name or number; None keeps those it has.
+    def with_covariates(self, columns: Sequence[int | str] | str | int | None) -> Variables:
+        """Return the same variables, of which these are covariates, named as in options; None keeps those they have.
 
         Examples
         --------
@@ -173,14 +177,9 @@ class Variables:
         """
         if columns is None:
             return self
-        chosen = set()
-        for given in [columns] if isinstance(columns, str) else columns:
-            if isinstance(given, str) and given in self.names:
-                chosen.add(self.names.index(given))
-            elif is_whole(given) and 0 <= given < self.n_features:
-                chosen.add(int(given))
-            else:
-                raise ArgumentError("covariates", "must be names or numbers of columns", given)
+        here = Origin(self.n_features, self.names, has_number_labels=False, places=range(self.n_features))
+        keys = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
+        chosen = {place for key in keys for place in here.find_all(key, "covariates")}
         if len(chosen) == self.n_features:
             raise ArgumentError("covariates", "must leave a column that is modeled", columns)
         return self._with(covariate=tuple(s in chosen for s in range(self.n_features)))
@@ -413,6 +412,8 @@ def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the so
     if not isinstance(values, Iterable) or not 2 <= len(listed := tuple(values)) <= MAX_CATEGORIES:
         constraint = f"must be 2 to {MAX_CATEGORIES} categories of every variable, or their number"
         raise ArgumentError("categories", constraint, given)
+    if not all(isinstance(value, Hashable) for value in listed):
+        raise ArgumentError("categories", "must be numbers or text", given)
     return listed
 
 

@@ -325,6 +325,37 @@ def test_a_truth_value_can_stand_for_a_missing_cell():
     assert np.array_equal(again.holes, table.holes)
 
 
+@pytest.mark.parametrize("number", [0, 1, "0", "1"])
+def test_a_number_that_is_missing_is_no_truth_value(number):
+    text = "a,b\nTRUE,5\nFALSE,1\nTRUE,0\nFALSE,1\nTRUE,7"
+    table = read_table(io.StringIO(text), na_values=[number], kinds={"b": "nominal"}, missing="impute")
+    assert np.argwhere(table.holes).tolist() == ([[2, 1]] if int(number) == 0 else [[1, 1], [3, 1]])
+    frame = pd.DataFrame({"a": [True, False, True], "b": [number, 5, 6]})
+    for cells in (frame, frame.astype({"a": object}), frame.to_numpy()):
+        holes = as_table(cells, na_values=[number], missing="impute", kinds="nominal").holes
+        assert np.argwhere(holes).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("truth", [True, "TRUE", "true", np.True_])
+def test_a_truth_value_that_is_missing_is_no_number(truth):
+    frame = pd.DataFrame({"a": [True, False, False], "b": [1, 5, 6]})
+    for cells in (frame, frame.astype({"a": object}), frame.to_numpy()):
+        holes = as_table(cells, na_values=[truth], missing="impute", kinds="nominal").holes
+        assert np.argwhere(holes).tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("kind", ["nominal", "ordinal"])
+def test_numbers_are_one_however_they_are_spelled_and_texts_are_not(kind):
+    numbers, texts = ["01", "1", "02", "2.0"] * 5, ["01", "1", "02", "171a"] * 5
+    for read in (
+        lambda cells: read_table(io.StringIO("\n".join(["a", *cells])), kinds=kind),
+        lambda cells: as_table(pd.DataFrame({"a": cells}), kinds=kind),
+    ):
+        assert read(numbers).variables.categories == ((1, 2),)
+        if kind == "nominal":
+            assert read(texts).variables.categories == (("01", "02", "1", "171a"),)
+
+
 def test_a_transposed_file_keeps_the_spelling_of_its_words(tmp_path):
     words = [["01", "1", "x"][k % 3] for k in range(30)]
     lines = [["id", *(f"s{k}" for k in range(30))], ["a", *words], ["b", *words[::-1]]]

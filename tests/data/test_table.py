@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from networks import make_table
 
-from isinglass import Table, Variables, as_table, exact_path, ising_path
-from isinglass.data import category_counts
-from isinglass.errors import DataError
+from isinglass import Table, Variables, as_table, exact_path, ising_path, read_parts
+from isinglass.data import category_counts, column_sd, pair_counts
+from isinglass.errors import ArgumentError, DataError
 
 X = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+BITS = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]], dtype=np.uint8)
 CODES = np.array([[0, 2, 1], [1, 0, 0], [0, 1, 2], [1, 2, 0]], dtype=np.uint8)
 
 
@@ -209,3 +210,41 @@ def test_missing_cells_have_no_category():
         [[1, 0], [None, 1], [1, None]], missing="impute", sample_weight=[2.0, 3.0, 4.0], weight_kind="counts"
     )
     assert category_counts(table).tolist() == [0.0, 6.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("columns", [[], ["a"], [[0]], [3], np.array([0.0]), [True]])
+def test_what_is_no_columns(columns):
+    for table in (as_table(BITS), read_parts([BITS, BITS])):
+        with pytest.raises(ArgumentError, match="columns must be numbers of some of the 3 columns, or a mask"):
+            table.take(columns)
+
+
+def test_columns_of_a_table_in_parts_are_chosen_as_those_of_another():
+    whole, parts = as_table(np.vstack([BITS, BITS])), read_parts([BITS, BITS])
+    for columns in ([0], [2, 0], [-1], [True, False, True]):
+        assert np.array_equal(parts.take(columns).gather(), whole.take(columns))
+
+
+@pytest.mark.parametrize("columns", [1, [1], -2, [-2], "b", ["b"], ["b:b"], np.int64(1)])
+def test_covariates_are_named_as_in_options(columns):
+    table = as_table(BITS, names=["a", "b", "c"])
+    assert table.with_covariates(columns).variables.covariates == ("b",)
+    assert as_table(BITS, names=["a", "b", "c"], covariates=columns).variables.covariates == ("b",)
+    with pytest.raises(DataError, match="covariates must name a column of the table"):
+        table.with_covariates(["bb"])
+
+
+def test_what_is_no_names_and_no_categories():
+    for rename in (lambda names: as_table(BITS, names=names), as_table(BITS).with_names):
+        with pytest.raises(ArgumentError, match="names must be a list of strings"):
+            rename(5)
+    with pytest.raises(ArgumentError, match="categories must be numbers or text"):
+        Variables.of([[[1], [2], [3]]], ["nominal"])
+
+
+def test_moments_of_tables_with_holes_are_refused():
+    cells = np.array([[1, 0, 2], [1, 1, 0], [np.nan, 0, 1], [np.nan, 1, 0]])
+    for table in (as_table(cells[:, :2], missing="impute"), as_table(cells, kinds={2: "nominal"}, missing="impute")):
+        for moment in (column_sd, lambda table: pair_counts(table, np.array([[0, 1]]))):
+            with pytest.raises(DataError, match="must have no missing cells here; got 2"):
+                moment(table)

@@ -128,7 +128,7 @@ class Column:
         rule = rule.with_missing(self.gone)
         if self.values is None:
             return rule.convert(self.cells)
-        words = self.words if rule.has_words and not self.labels else None  # 01 and 1 may be different categories
+        words = self.words if rule.has_words and not self.labels else None  # beside texts 01 and 1 differ
         values = self.values if words is None else [word.strip() for word in words]
         codes = rule.read([*values, None], self.labels, self.blanks)
         unknown = np.flatnonzero(codes == UNKNOWN).tolist()

@@ -71,11 +71,11 @@ def dimensions_of(counts: FloatArray, variables: Variables) -> NDArray[np.intp]:
 
 
 def column_sd(table: AnyTable) -> FloatArray:
-    """Return the standard deviation of every column's points.
+    """Return the standard deviation of every column's points; a table with holes is refused.
 
     The categories of a nominal column are at distance 1 of each other.
     """
-    variables, counts = table.variables, category_counts(table)
+    variables, counts = table.variables, category_counts(table.without_holes())
     if variables.is_binary:
         share = counts[1::2] / table.total_weight
         return np.sqrt(share * (1.0 - share))
@@ -93,8 +93,11 @@ def sd_of(counts: FloatArray, variables: Variables) -> FloatArray:
 
 
 def pair_counts(table: AnyTable, pairs: NDArray[np.integer]) -> tuple[NDArray[np.generic], ...]:
-    """Return for every pair of columns the weight of the rows with category k and category l; whole if weights are."""
-    counts, is_broken = table.sum_rows(_count_pairs, pairs, table.variables.sizes)
+    """Return for every pair of columns the weight of the rows with category k and category l; whole if weights are.
+
+    A table with holes is refused.
+    """
+    counts, is_broken = table.without_holes().sum_rows(_count_pairs, pairs, table.variables.sizes)
     shapes = table.variables.sizes[pairs].tolist()
     whole = counts if is_broken or counts.sum(initial=0.0) >= 2**53 else counts.astype(np.int64)
     ends = np.cumsum([q * r for q, r in shapes], dtype=np.intp)[:-1]

@@ -12,12 +12,12 @@ import numpy as np
 
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
-from isinglass.data.locating import Entry, Origin
 from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_identifier
 from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, is_number, read_word, show_value, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.locating import Entry, Origin
 from isinglass.names import check_names
 
 _ROW = "row {}".format

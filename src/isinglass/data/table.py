@@ -14,6 +14,7 @@ from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import DataError, plural, setting
+from isinglass.locating import choose_places
 from isinglass.matching import match_categories
 from isinglass.variables import Variables
 
@@ -264,8 +265,8 @@ class Table:
             _check_codes(codes, variables)
         return self._with(codes=codes, variables=variables)
 
-    def with_covariates(self, columns: Sequence[str | int] | str) -> Table:
-        """Return the same table, of which these columns are covariates, given by name or number."""
+    def with_covariates(self, columns: Sequence[str | int] | str | int) -> Table:
+        """Return the same table, of which these columns are covariates, named as in options."""
         variables = self.variables.with_covariates(columns)
         if self.holes is not None:
             refuse_holes(variables, self.holes)
@@ -295,7 +296,7 @@ class Table:
 
     def take(self, columns: Sequence[int] | NDArray[np.intp] | Mask) -> Table:
         """Return some of the columns, in this order."""
-        chosen = np.arange(self.shape[1])[np.asarray(columns)]
+        chosen = choose_places(columns, self.shape[1])
         return self._with(
             codes=np.ascontiguousarray(self.codes[:, chosen]),
             variables=self.variables.take(chosen),

@@ -60,7 +60,7 @@ class _Rule:
 
     def with_missing(self, values: Collection[Value]) -> Self:
         """Return the rule by which more values stand for a missing cell."""
-        added = [value for value in values if value not in self._missing]
+        added = [value for value in values if not is_among(value, self._missing)]
         return replace(self, missing=(*self.missing, *added)) if added else self
 
     def read(
@@ -86,7 +86,10 @@ class _Rule:
         codes = self._code_numbers(numbers)
         if numbers.dtype.kind == "f":
             codes[np.isnan(numbers)] = ABSENT
-        gone = [number for number in self._missing if is_number(number)]
+        if numbers.dtype.kind == "b":
+            gone: list[float] = [truth for truth in (False, True) if is_among(truth, self._missing)]
+        else:
+            gone = [number for number in self._missing if is_number(number)]
         if gone:
             codes[np.isin(numbers, gone)] = ABSENT
         return codes

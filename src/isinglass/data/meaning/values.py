@@ -102,17 +102,21 @@ def respell(value: Value) -> Value:
 
 
 def spell_out(values: Iterable[Value], decimal: str | None = None) -> frozenset[Value]:
-    """Return what `is_among` compares with: words as they are spelled, and numbers however these are spelled."""
+    """Return what `is_among` compares with: words as they are spelled, and numbers however these are spelled.
+
+    Truth values are among them as text: the numbers 0 and 1 are others.
+    """
     listed = list(values)
     words = {str(value).strip() for value in listed}
-    truths = {str(_TRUTH[word]) for word in words if word in _TRUTH}  # as text: the numbers 0 and 1 are not meant
-    return frozenset(words | truths | {read_word(value, decimal) for value in listed})
+    truths = {str(_TRUTH[word]) for word in words if word in _TRUTH}
+    others = {read_word(value, decimal) for value in listed if not isinstance(value, bool | np.bool_)}
+    return frozenset(words | truths | others)
 
 
 def is_among(value: Value, spelled: frozenset[Value]) -> bool:
     """Tell whether a value is one of those that `spell_out` returned."""
-    if isinstance(value, bool) and str(value) in spelled:
-        return True
+    if isinstance(value, bool | np.bool_):  # False == 0
+        return str(value) in spelled
     return (value.strip() if isinstance(value, str) else value) in spelled
 
 

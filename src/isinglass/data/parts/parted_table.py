@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import Options
-from isinglass.arrays import Bytes, FloatArray
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.finding import find_coding
@@ -28,6 +28,7 @@ from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
 from isinglass.data.weights import NO_WEIGHT, WeightSums, check_weight_kind
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, plural, setting, suppress_warnings
+from isinglass.locating import choose_places
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
@@ -155,10 +156,11 @@ class PartedTable:
         parts = plural(len(self.sizes), "part")
         return f"PartedTable({n_rows} rows × {n_columns} columns in {parts}, {self.backend!r})"
 
-    def take(self, columns: NDArray[np.intp]) -> PartedTable:
-        """Return some of the columns."""
-        chosen = columns if self.columns is None else self.columns[columns]
-        return replace(self, columns=chosen, coding=self.coding.take(columns.tolist()))
+    def take(self, columns: Sequence[int] | NDArray[np.intp] | Mask) -> PartedTable:
+        """Return some of the columns, in this order."""
+        places = choose_places(columns, self.shape[1])
+        chosen = places if self.columns is None else self.columns[places]
+        return replace(self, columns=chosen, coding=self.coding.take(places.tolist()))
 
     def take_fold(self, fold: Fold) -> PartedTable:
         """Return the rows of a fold, or those outside it."""

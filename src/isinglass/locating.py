@@ -8,6 +8,9 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from isinglass.arguments import is_whole
 from isinglass.errors import ArgumentError, DataError, called, listed, setting
 from isinglass.names import read_column, tidy_name
@@ -109,3 +112,15 @@ class Origin:
             f"column {column} must have one {what}; got {shown[0]} and {shown[1]}. A single entry by its name goes "
             "before ranges and patterns."
         )
+
+
+def choose_places(columns: ArrayLike, width: int) -> NDArray[np.intp]:
+    """Return the places of columns that are given by their numbers or a mask."""
+    given = np.asarray(columns)
+    try:
+        chosen = np.arange(width)[given if given.size else np.empty(0, dtype=np.intp)]
+    except IndexError:
+        chosen = np.empty(0, dtype=np.intp)
+    if chosen.ndim != 1 or not len(chosen):
+        raise ArgumentError("columns", f"must be numbers of some of the {width} columns, or a mask", columns)
+    return np.asarray(chosen)
