@@ -100,7 +100,7 @@ def test_a_coupling_of_columns_that_separate_is_infinite(kind, cells):
     values, errors = refit_edges(table, solution)
     assert np.isnan(values[0])
     assert np.isnan(errors[0])
-    assert edge_tests(table).p_values[0] == 1.0
+    assert np.isnan(edge_tests(table).p_values[0])  # nothing was tested
     with pytest.raises(SeparationError, match="columns 0 and 1 separate the table, so"):
         refit(table, solution)
 
