@@ -26,7 +26,7 @@ from isinglass.variables import Variables, corners
 _ROWS_PER_BLOCK = 1024  # of which the scores of a thousand parameters stay in the memory that was just used
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LossSums:
     """Sums over rows, under their weights, of the derivatives of the loss."""
 
@@ -34,6 +34,12 @@ class LossSums:
     gradient: FloatArray
     hessian: FloatArray
     outer: FloatArray  # of the rows' own gradients, under the weights of the sandwich
+
+    @classmethod
+    def zero(cls, n_parameters: int) -> LossSums:
+        """Return the sums over no rows, to which rows are added."""
+        square = n_parameters, n_parameters
+        return cls(0.0, np.zeros(n_parameters), np.zeros(square), np.zeros(square))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,34 +150,37 @@ class Support:
         """The points of all columns as a matrix: a row per coordinate, a column per category."""
         return sp.csr_array(sp.block_diag([point.T for point in self.points]))
 
-    def add(
-        self, codes: Bytes, w: FloatArray, squares: FloatArray, network: Network, hessian: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Add what some rows contribute to the Hessian; return what they add to loss, gradient and outer products."""
+    def add(self, sums: LossSums, network: Network, codes: Bytes, w: FloatArray, squares: FloatArray) -> None:
+        """Add what some rows contribute, with weights ``w``, in outer products ``squares``.
+
+        Let π_s be the probabilities of the categories of column s given the rest of a row, and e_s indicate the one
+        that it has. The loss −Σ_s log π_s(x_s) has the derivative π_s − e_s by the fields of s. By the entries of Θ_st
+        it has r_s ⊗ z_t + z_s ⊗ r_t, where z_s = P_sᵀ e_s, r_s = P_sᵀ (π_s − e_s), and P_s are the points of column s.
+        """
         variables, rows = network.variables, np.arange(len(codes))
         each = logits(network, codes)
         each[~self.occurs] = -np.inf
-        logs = log_probabilities(variables, each, codes)
+        log_pi = log_probabilities(variables, each, codes)
         flat = variables.flat(codes)
-        loss = -float((logs[flat, rows] @ w).sum())
-        chances, here = np.exp(logs), np.zeros_like(logs)
-        here[flat, rows] = 1.0
-        placed, residuals = self._contrasts @ here, chances - here
-        around = zip(variables.split(chances), variables.split(self.place), self.points, self._neighbors, strict=True)
-        for P, fields, point, (entries, beside) in around:
+        sums.loss -= float((log_pi[flat, rows] @ w).sum())
+        pi, e = np.exp(log_pi), np.zeros_like(log_pi)
+        e[flat, rows] = 1.0
+        z, residuals = self._contrasts @ e, pi - e
+        around = zip(variables.split(pi), variables.split(self.place), self.points, self._neighbors, strict=True)
+        for pi_s, fields, point, (entries, beside) in around:
             kept = np.flatnonzero(fields >= 0)
             if len(kept):
                 places = np.concatenate([fields[kept], entries.ravel()])
-                hessian[np.ix_(places, places)] += _node_hessian(kept, point, P, w, placed[beside])
-        scores, (left, right) = np.empty((self.n_parameters, len(w))), self._ends
+                sums.hessian[np.ix_(places, places)] += _node_hessian(kept, point, pi_s, w, z[beside])
+        gradients = np.empty((self.n_parameters, len(w)))  # of single rows
         has_field = self.place >= 0
-        scores[self.place[has_field]] = residuals[has_field]
+        gradients[self.place[has_field]] = residuals[has_field]
         residuals[~np.logical_or.reduceat(has_field, variables.starts)[variables.column]] = 0.0  # not modeled
-        moved = self._contrasts @ residuals
-        scores[self.first[0] :] = moved[left] * placed[right] + moved[right] * placed[left]
-        gradient = scores @ w
-        scores *= np.sqrt(squares)
-        return loss, gradient, scores @ scores.T  # of one array with itself, which takes half the time
+        r, (s, t) = self._contrasts @ residuals, self._ends
+        gradients[self.first[0] :] = r[s] * z[t] + r[t] * z[s]
+        sums.gradient += gradients @ w
+        gradients *= np.sqrt(squares)
+        sums.outer += gradients @ gradients.T  # of one array with itself, which takes half the time
 
 
 def _points(score: FloatArray | None, occurs: Mask) -> FloatArray:
@@ -241,10 +250,8 @@ def _sum_rows(
     own = np.ones(len(codes)) if weight is None else weight
     if isinstance(squares, bool):
         squares = own**2 if squares else own
-    loss, d = 0.0, support.n_parameters
-    gradient, hessian, outer = np.zeros(d), np.zeros((d, d)), np.zeros((d, d))
+    sums = LossSums.zero(support.n_parameters)
     for first in range(0, len(codes), _ROWS_PER_BLOCK):
         rows = first + np.flatnonzero(own[first : first + _ROWS_PER_BLOCK])
-        added, slope, product = support.add(codes[rows], own[rows], squares[rows], network, hessian)
-        loss, gradient, outer = loss + added, gradient + slope, outer + product
-    return loss, gradient, hessian, outer
+        support.add(sums, network, codes[rows], own[rows], squares[rows])
+    return sums.loss, sums.gradient, sums.hessian, sums.outer

@@ -39,6 +39,19 @@ STRIDE = 2.0
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
 
 
+def check_choice(
+    task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
+) -> TwoStageChoice:
+    """Return the network that is taken, given the choices of both stages and the share of the gain to keep."""
+    while True:
+        check = PredictionCheck(task, folds, price, keep, first, second)
+        place, reason = check.decide()
+        first, second = check.stages[:2]
+        if second.solution is check.reference:
+            return check.take(place, reason)
+        # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
+
+
 class PredictionCheck:
     """The search for the network that is taken, by the gains of networks in held-out rows."""
 
@@ -52,16 +65,7 @@ class PredictionCheck:
         self.reference = second.solution  # the choice of the EBIC, which is checked
         self.held_out = HeldOutGains(task, folds, first.solution, second.solution)
 
-    def decide(self) -> TwoStageChoice:
-        """Return the network that is taken."""
-        chosen = self._decide()
-        first, second = self.stages[:2]
-        if second.solution is self.reference:
-            return self._take(*chosen)
-        # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
-        return PredictionCheck(self.task, self.folds, self.price, self.keep, first, second).decide()
-
-    def _decide(self) -> tuple[Place, Reason]:
+    def decide(self) -> tuple[Place, Reason]:
         """Return which network is taken, and why."""
         first, second = self.stages
         lasso, chosen = (LASSO, first.index), (REWEIGHTED, second.index)
@@ -92,7 +96,7 @@ class PredictionCheck:
             return first_stage(self.task)
         return second_stage(self.task, self.stages[LASSO].solution, EXPONENTS[number], self.price)
 
-    def _take(self, place: Place, reason: Reason) -> TwoStageChoice:
+    def take(self, place: Place, reason: Reason) -> TwoStageChoice:
         """Return the choice of a network, solved to the tolerance of the task, with what is known of all."""
         number, index = place
         stages = [stage.with_gains(self.held_out.in_stage(k)) for k, stage in enumerate(self.stages)]
@@ -113,7 +117,9 @@ class PredictionCheck:
         """Score networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
         # The lasso is too dense if anything, the others too sparse.
         starts = [(number, -1 if number == LASSO else 1, self.stages[number].index) for number in numbers]
-        following = [(number, self._next(number, step, start)) for number, step, start in starts]
+        for number, step, start in starts:
+            self._extend(number, step, start)
+        following = [(number, self._beside(number, step, start)) for number, step, start in starts]
         self.score((number, index) for number, index in following if index is not None)  # all at once
         for number, step, start in starts:
             self._climb_on(number, step, start, least)
@@ -123,7 +129,11 @@ class PredictionCheck:
 
     def _climb_on(self, number: int, step: int, index: int, least: float) -> None:
         """Score networks in one direction, 1 to the dense end; each step gains less than the one before."""
-        while (following := self._next(number, step, index)) is not None:
+        while True:
+            self._extend(number, step, index)
+            following = self._beside(number, step, index)
+            if following is None:
+                return
             self.score([(number, following)])
             gain, before = (self.held_out.gains.get((number, k), math.nan) for k in (following, index))
             gained = gain - before
@@ -131,15 +141,16 @@ class PredictionCheck:
                 return
             index = following
 
-    def _next(self, number: int, step: int, index: int) -> int | None:
-        """Return the next network to score in one direction; None if there is none that is worth it.
+    def _extend(self, number: int, step: int, index: int) -> None:
+        """Follow stage 2 beyond its end if the next network in this direction is there."""
+        stage = self.stages[number]
+        if number != LASSO and step > 0 and stage.path.alphas[-1] > stage.path.alphas[index] / STRIDE:
+            self.stages[number] = self._search(number).extend(stage)
 
-        Stage 2 is followed beyond its end, if there is more to it.
-        """
+    def _beside(self, number: int, step: int, index: int) -> int | None:
+        """Return the next network to score in one direction; None if there is none that is worth it."""
         stage = self.stages[number]
         alpha = stage.path.alphas[index]
-        if number != LASSO and step > 0 and stage.path.alphas[-1] > alpha / STRIDE:
-            stage = self.stages[number] = self._search(number).extend(stage)
         following = int(log_distances(stage.path.alphas, alpha * STRIDE**-step).argmin())
         is_beside = alpha > 0.0 and (following - index) * step > 0
         is_sparse = number == LASSO and stage.path.alphas[following] > WIDEST * self.stages[LASSO].solution.alpha

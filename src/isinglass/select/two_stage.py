@@ -18,7 +18,7 @@ from isinglass.data.parts.parted_table import Fold
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, setting, warn
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
-from isinglass.select.prediction_check import STRIDE, PredictionCheck, log_distances
+from isinglass.select.prediction_check import STRIDE, check_choice, log_distances
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Selector
@@ -134,7 +134,7 @@ class TwoStage(Selector):
                 if keep > 0:
                     warn(DataWarning("the choice was not checked by prediction, which needs two rows or groups."))
                 return TwoStageChoice.of((first, second), 1, "ebic", keep)
-            return PredictionCheck(task, folds, price, keep, first, second).decide()
+            return check_choice(task, folds, price, keep, first, second)
 
     def _follow(self, task: Task, found: TwoStageChoice, share: float) -> TwoStageChoice:
         """Choose as in a sample of a share of the rows.
