@@ -9,8 +9,8 @@ from reference_discrete import Discrete
 
 from isinglass import Network, ising_path
 from isinglass.errors import DataError
+from isinglass.select.derivatives import corners
 from isinglass.solve.path import alpha_max
-from isinglass.variables import corners
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
 LEVELS = [3, 4, 2, 4]

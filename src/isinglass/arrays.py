@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -16,6 +20,7 @@ AnyArray = NDArray[Any]  # Any: cells of any type
 Arrays = dict[str, AnyArray]
 """Arrays by name."""
 Array = TypeVar("Array", bound=AnyArray)
+Record = TypeVar("Record", bound="DataclassInstance")
 
 
 def read_only(array: Array) -> Array:
@@ -41,6 +46,14 @@ def plain_value(value: object) -> Any:  # Any: whatever the value is
     except ValueError:  # an array or a series, which has an answer for every entry
         missing = False
     return None if missing else value
+
+
+def copy_unchecked(record: Record, **changes: object) -> Record:
+    """Return a copy of a frozen record with other entries, which are not checked, and nothing that was computed."""
+    copy = object.__new__(type(record))
+    for each in fields(record):
+        object.__setattr__(copy, each.name, changes[each.name] if each.name in changes else getattr(record, each.name))
+    return copy
 
 
 class Frozen:

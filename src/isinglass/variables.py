@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import is_whole
-from isinglass.arrays import FloatArray, Mask, read_only
+from isinglass.arrays import FloatArray, Mask, copy_unchecked, read_only
 from isinglass.errors import ArgumentError, DataError, called
 from isinglass.locating import Origin, choose_places
 from isinglass.names import check_names, default_names
@@ -136,10 +136,7 @@ class Variables:
 
     def _with(self, **changes: object) -> Variables:
         """Return a copy with other entries, unchecked."""
-        copy = object.__new__(Variables)
-        for name in self.__dataclass_fields__:
-            object.__setattr__(copy, name, changes.get(name, getattr(self, name)))
-        return copy
+        return copy_unchecked(self, **changes)
 
     def with_names(self, names: Sequence[str] | None) -> Variables:
         """Return the same variables with other names; None keeps those they have."""
@@ -151,7 +148,7 @@ class Variables:
         renamed = self._with(names=checked, named=True)
         for name, layout in vars(self).items():  # what was computed holds for any names
             if name not in self.__dataclass_fields__:
-                renamed.__dict__[name] = layout
+                object.__setattr__(renamed, name, layout)
         return renamed
 
     def take(self, columns: Sequence[int] | NDArray[np.generic]) -> Variables:
@@ -390,13 +387,6 @@ class Variables:
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.names[:3])) + (", …" if self.n_features > 3 else "")
         return f"Variables({self.n_features}: {shown}; {self.describe_kinds()})"
-
-
-def corners(n_categories: int) -> FloatArray:
-    """Return the corners of a regular simplex with edges of length 1, centered: one row per category."""
-    from scipy.linalg import helmert
-
-    return np.asarray(helmert(n_categories).T / np.sqrt(2.0))
 
 
 @lru_cache(maxsize=64)

@@ -52,7 +52,7 @@ class ValueOptions(TwoValueOptions):
     def __post_init__(self) -> None:
         _make_tuples(self, "covariates", "reverse", "na_values")
         if by_column(self.encode):
-            self.__dict__["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
+            object.__setattr__(self, "encode", {key: _as_mapping(entry) for key, entry in self.encode.items()})
 
     @property
     def about_columns(self) -> bool:
@@ -140,9 +140,9 @@ def _make_tuples(options: object, *names: str) -> None:
     for name in names:
         value = getattr(options, name)
         if isinstance(value, Mapping):
-            vars(options)[name] = {key: _as_tuple(values) for key, values in value.items()}
+            object.__setattr__(options, name, {key: _as_tuple(values) for key, values in value.items()})
         elif value is not None:
-            vars(options)[name] = _as_tuple(value)
+            object.__setattr__(options, name, _as_tuple(value))
 
 
 def _as_tuple(value: object) -> tuple[Any, ...]:  # Any: columns, or values

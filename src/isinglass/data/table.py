@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
+from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, copy_unchecked
 from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
@@ -113,7 +113,9 @@ class Table:
         _check_codes(codes, variables)
         weight = check_sample_weight(self.sample_weight, n_rows)
         check_weight_kind(self.weight_kind, weight if self.rows is None else None)  # copies of a row share a count
-        self.__dict__.update(codes=np.ascontiguousarray(codes), variables=variables, sample_weight=weight)
+        checked = {"codes": np.ascontiguousarray(codes), "variables": variables, "sample_weight": weight}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         for name, entries in {"row_names": self.row_names, "rows": self.rows, **self.labels}.items():
             if entries is not None and len(entries) != n_rows:
                 raise DataError(f"{name} must have one entry per row ({n_rows}); got {len(entries)}.")
@@ -128,9 +130,7 @@ class Table:
 
     def _with(self, **changes: object) -> Table:
         """Return a copy with other entries, unchecked: checks cost more than a small fit."""
-        copy = object.__new__(Table)
-        copy.__dict__.update(self.__dict__ | changes)
-        return copy
+        return copy_unchecked(self, **changes)
 
     @property
     def names(self) -> tuple[str, ...]:

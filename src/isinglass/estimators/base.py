@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, TableLike
+from isinglass.data.as_table import open_table
 from isinglass.data.completion import complete, open_once
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import comparable_names
-from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.parted_table import is_read

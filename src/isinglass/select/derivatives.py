@@ -21,7 +21,7 @@ from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.data.counts import sd_of
 from isinglass.network import Network
 from isinglass.pairs import pair_keys
-from isinglass.variables import Variables, corners
+from isinglass.variables import Variables
 
 _ROWS_PER_BLOCK = 1024  # of which the scores of a thousand parameters stay in the memory that was just used
 
@@ -181,6 +181,13 @@ class Support:
         sums.gradient += gradients @ w
         gradients *= np.sqrt(squares)
         sums.outer += gradients @ gradients.T  # of one array with itself, which takes half the time
+
+
+def corners(n_categories: int) -> FloatArray:
+    """Return the corners of a regular simplex with edges of length 1, centered: one row per category."""
+    from scipy.linalg import helmert
+
+    return np.asarray(helmert(n_categories).T / np.sqrt(2.0))
 
 
 def _points(score: FloatArray | None, occurs: Mask) -> FloatArray:
