@@ -89,8 +89,8 @@ class Evidence(Frozen):
 
     #: extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is
     kind: Literal["ebic", "score"]
-    alphas: FloatArray  #: the curve
-    values: FloatArray
+    alphas: FloatArray  #: the penalties
+    values: FloatArray  #: the value of the criterion at each
     choice: int  #: number of the alpha that was chosen
     errors: FloatArray | None = None  #: standard errors of the values
     #: what the criterion was set to: gamma, or the rule; of two stages the reason of the choice
@@ -115,14 +115,14 @@ class StageRecord:
     #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
     n_alphas: int  #: networks that were compared
-    alpha: float  #: penalty of the choice, its number of edges, and the value of the criterion
-    n_edges: int
-    score: float
+    alpha: float  #: penalty of the choice
+    n_edges: int  #: number of its edges
+    score: float  #: its value of the criterion
     #: its cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
     held_out: float
-    kkt_residual: float  #: its certificate
-    duality_gap: float
-    converged: bool
+    kkt_residual: float  #: largest violation of its optimality conditions
+    duality_gap: float  #: bound on how far its objective is above the minimum
+    converged: bool  #: whether both are within the tolerance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +175,7 @@ class Refits(Frozen):
     ``network.covariate_pairs``.
     """
 
-    edges: FloatArray  #: the couplings of the edges, and their standard errors
-    edge_errors: FloatArray
-    covariates: FloatArray  #: those with covariates
-    covariate_errors: FloatArray
+    edges: FloatArray  #: the couplings of the edges
+    edge_errors: FloatArray  #: their standard errors
+    covariates: FloatArray  #: the couplings with covariates
+    covariate_errors: FloatArray  #: their standard errors

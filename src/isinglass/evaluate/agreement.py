@@ -27,10 +27,10 @@ from isinglass.results import Path
 class EdgeConfusion:
     """Pairs of nodes by whether they are an edge in the estimate and in the truth."""
 
-    true_positives: int  #: edges in both, in the estimate alone, in the truth alone, in neither
-    false_positives: int
-    false_negatives: int
-    true_negatives: int
+    true_positives: int  #: edges in both
+    false_positives: int  #: edges in the estimate alone
+    false_negatives: int  #: edges in the truth alone
+    true_negatives: int  #: pairs that are an edge in neither
 
     @property
     def precision(self) -> float:
@@ -138,8 +138,8 @@ def distances(one: Network, other: Network, pairs: NDArray[np.int64]) -> FloatAr
 class RocCurve(Frozen):
     """Rates of edge recovery along a path."""
 
-    fpr: FloatArray  #: false and true positive rates, sorted by both; from (0, 0) to (1, 1)
-    tpr: FloatArray
+    fpr: FloatArray  #: false positive rates, increasing from 0 to 1
+    tpr: FloatArray  #: true positive rates, increasing from 0 to 1
     #: penalty of each point: infinite for (0, 0), NaN for the added (1, 1) and where it is not known
     alphas: FloatArray
     auc: float  #: area under the points joined by straight lines

@@ -21,8 +21,9 @@ from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import has_counts, units_of
 from isinglass.select.method import AnyMethod, Method, MethodLike, as_method, table_for
-from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
+from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.row_labels import group_numbers, take_column
+from isinglass.select.scoring import failed, warn_of_failed
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 

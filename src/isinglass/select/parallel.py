@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import itertools
 import logging
-import math
 import sys
 import threading
 import warnings
@@ -31,13 +30,10 @@ from isinglass.errors import (
     FewColumnsWarning,
     GridEndWarning,
     IsinglassWarning,
-    setting,
     suppress_warnings,
     suppressed,
-    warn,
 )
 from isinglass.machine.threads import one_blas_thread
-from isinglass.results import Solution
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
 from isinglass.select.settings import Run
@@ -112,15 +108,15 @@ class _WorkersLostError(Exception):
 
 
 def _attempt(
-    run: int,
+    batch: int,
     number: int,
     muted: tuple[type[IsinglassWarning], ...],
     function: Callable[..., object],
     *arguments: object,
 ) -> _Outcome:
-    """Run a task of a run, perhaps in another thread."""
+    """Run a task of a batch, those that were started together, perhaps in another thread."""
     try:
-        with running.task(run), suppress_warnings(*muted):
+        with running.task(batch), suppress_warnings(*muted):
             return _Outcome(number, result=function(*arguments))
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
@@ -128,44 +124,44 @@ def _attempt(
         return _Outcome(number, error=error)
 
 
-_own_runs: ContextVar[tuple[int, ...]] = ContextVar("runs", default=())  # whose tasks this thread runs, outermost first
+_own_batches: ContextVar[tuple[int, ...]] = ContextVar("batches", default=())  # of this thread, outermost first
 
 
 class _Running:
-    """The threads of this process that run tasks, each with the number of its run, and of those that this is part of.
+    """The threads of this process that run tasks, each with the number of its batch, and of those that this is part of.
 
     Python raises KeyboardInterrupt in its main thread alone, and kernels of other threads would go on. They are told to
     stop, and waited for: an interpreter that ends while a kernel runs aborts the process.
     """
 
     def __init__(self) -> None:
-        self._threads: list[tuple[tuple[int, ...], int]] = []  # runs, thread
+        self._threads: list[tuple[tuple[int, ...], int]] = []  # batches, thread
         self._stopped: set[int] = set()  # for good: a task of theirs may only be about to start
         self._changed = threading.Condition()
         atexit.register(self.stop)
 
     @contextmanager
-    def task(self, run: int) -> Iterator[None]:
-        """Note that this thread works for a run inside the block."""
-        entry = (*_own_runs.get(), run), threading.get_ident()
+    def task(self, batch: int) -> Iterator[None]:
+        """Note that this thread works for a batch inside the block."""
+        entry = (*_own_batches.get(), batch), threading.get_ident()
         with self._changed:
             if self._stopped.intersection(entry[0]):
                 raise KeyboardInterrupt
             self._threads.append(entry)
-        token = _own_runs.set(entry[0])
+        token = _own_batches.set(entry[0])
         try:
             yield
         finally:
-            _own_runs.reset(token)
+            _own_batches.reset(token)
             with self._changed:
                 self._threads.remove(entry)
                 self._changed.notify_all()
 
-    def stop(self, *runs: int) -> None:
-        """Interrupt the tasks of some runs, or of all, in other threads; return when they have ended."""
+    def stop(self, *batches: int) -> None:
+        """Interrupt the tasks of some batches, or of all, in other threads; return when they have ended."""
         here = threading.get_ident()
         with self._changed:
-            ending = set(runs or (run for own, _ in self._threads for run in own))
+            ending = set(batches or (batch for own, _ in self._threads for batch in own))
             self._stopped |= ending
             try:
                 while others := {thread for own, thread in self._threads if ending.intersection(own)} - {here}:
@@ -176,7 +172,7 @@ class _Running:
 
 
 running = _Running()
-_run_numbers = itertools.count()
+_batch_numbers = itertools.count()
 
 
 def _run_missing(
@@ -189,13 +185,13 @@ def _run_missing(
     """Yield the number and the result of every missing task as it finishes, however often the workers are lost."""
     lost = 0
     while missing:
-        run = next(_run_numbers)
-        attempts = [partial(_attempt, run, k, suppressed(), function, *arguments[k]) for k in missing]
+        batch = next(_batch_numbers)
+        attempts = [partial(_attempt, batch, k, suppressed(), function, *arguments[k]) for k in missing]
         try:
             submitted = (
-                _run_by_joblib(run, attempts, n_jobs)
+                _run_by_joblib(batch, attempts, n_jobs)
                 if n_threads is None
-                else _run_in_threads(run, attempts, n_threads)
+                else _run_in_threads(batch, attempts, n_threads)
             )
             with closing(submitted) as outcomes:
                 for outcome in outcomes:
@@ -215,7 +211,7 @@ def _run_missing(
             logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
 
 
-def _run_in_threads(run: int, attempts: Sequence[Callable[[], _Outcome]], n_threads: int) -> Generator[_Outcome]:
+def _run_in_threads(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_threads: int) -> Generator[_Outcome]:
     """Yield what the tasks come to in some threads of this process."""
     if n_threads == 1:
         yield from (attempt() for attempt in attempts)
@@ -228,10 +224,10 @@ def _run_in_threads(run: int, attempts: Sequence[Callable[[], _Outcome]], n_thre
     finally:
         pool.shutdown(wait=done, cancel_futures=True)
         if not done:
-            running.stop(run)
+            running.stop(batch)
 
 
-def _run_by_joblib(run: int, attempts: Sequence[Callable[[], _Outcome]], n_jobs: int | None) -> Generator[_Outcome]:
+def _run_by_joblib(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_jobs: int | None) -> Generator[_Outcome]:
     """Yield what the tasks come to in the workers of joblib."""
     import joblib  # 50 ms, as long as many a small fit
 
@@ -257,20 +253,8 @@ def _run_by_joblib(run: int, attempts: Sequence[Callable[[], _Outcome]], n_jobs:
         raise _WorkersLostError from error
     finally:
         if not done:
-            running.stop(run)
+            running.stop(batch)
         if hasattr(outcomes, "close"):
             with warnings.catch_warnings():  # joblib warns of tasks that were started and are no longer wanted
                 warnings.simplefilter("ignore", UserWarning)
                 outcomes.close()
-
-
-def failed(solution: Solution) -> bool:
-    """Tell whether a certificate did not reach its tolerance; a network without one has not failed."""
-    return not solution.converged and not math.isnan(solution.kkt_residual)
-
-
-def warn_of_failed(n_failed: int, count: int, what: str) -> None:
-    """Warn if some of many fits did not reach their tolerance."""
-    if n_failed:
-        lost = f"{n_failed} of {count} {what} did not reach the tolerance"
-        warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))

@@ -1,4 +1,4 @@
-"""What the criteria share: the score of every row, what an edge costs, and the warning at the ends of a grid.
+"""What the criteria share: the score of every row, what an edge costs, and the warnings about a grid and its fits.
 
 A pair of columns on a line has one parameter, a pair of nominal columns m_s · m_t with m = categories − 1. In a
 pseudo-likelihood every parameter counts twice, because a pair is seen from both of its ends; in the likelihood, once.
@@ -6,6 +6,7 @@ pseudo-likelihood every parameter counts twice, because a pair is seen from both
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.conditionals import neighbor_sums, row_scores
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_occur, which_vary
 from isinglass.data.counts import dimensions_of
-from isinglass.errors import GridEndWarning, setting, warn
+from isinglass.errors import ConvergenceWarning, GridEndWarning, setting, warn
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.variables import Variables
@@ -164,3 +165,15 @@ def edge_price(table: AnyTable, gamma: float, n_ends: int = 2) -> EdgePrice:
 def aic_price(table: AnyTable, n_ends: int = 2) -> EdgePrice:
     """Return what edges add to the AIC: 2 for each parameter, at every end."""
     return EdgePrice.at(table, n_ends * AIC, 0.0)
+
+
+def failed(solution: Solution) -> bool:
+    """Tell whether a certificate did not reach its tolerance; a network without one has not failed."""
+    return not solution.converged and not math.isnan(solution.kkt_residual)
+
+
+def warn_of_failed(n_failed: int, count: int, what: str) -> None:
+    """Warn if some of many fits did not reach their tolerance."""
+    if n_failed:
+        lost = f"{n_failed} of {count} {what} did not reach the tolerance"
+        warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))

@@ -33,6 +33,7 @@ from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.select.folds import one_by_one, units_of
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.progress import shown
+from isinglass.select.scoring import warn_of_failed
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
 from isinglass.select.task import Task
@@ -234,10 +235,7 @@ def _warn(stability: Stability, variables: Variables, constant: Mask, n_unconver
         where = f"in {stability.n_constant} of {stability.n_subsamples} subsamples a column is constant"
         remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
         warn(ConstantColumnWarning(f"{where} and has no edges there: column {listed(affected)}. {remedy}"))
-    if n_unconverged:
-        wrong = f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong"
-        remedy = f"Raise {setting('max_iter')} or {setting('tol')}."
-        warn(ConvergenceWarning(f"{wrong}. {remedy}"))
+    warn_of_failed(n_unconverged, stability.n_fits, "fits of subsamples")
     if constant.shape[1] < FEW_COLUMNS:
         missed = f"StARS was made for many columns; with {constant.shape[1]} it misses most edges"
         default = setting("select", "two-stage", python="IsingNetwork")
