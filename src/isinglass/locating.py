@@ -115,12 +115,11 @@ class Origin:
 
 
 def choose_places(columns: ArrayLike, width: int) -> NDArray[np.intp]:
-    """Return the places of columns that are given by their numbers or a mask."""
-    given = np.asarray(columns)
+    """Return the places of columns that are given by their numbers or a mask; only an array of numbers may be empty."""
     try:
-        chosen = np.arange(width)[given if given.size else np.empty(0, dtype=np.intp)]
+        places = np.arange(width)[np.asarray(columns)]
     except IndexError:
-        chosen = np.empty(0, dtype=np.intp)
-    if chosen.ndim != 1 or not len(chosen):
+        places = None
+    if places is None or places.ndim != 1:
         raise ArgumentError("columns", f"must be numbers of some of the {width} columns, or a mask", columns)
-    return np.asarray(chosen)
+    return np.asarray(places)
