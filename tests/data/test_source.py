@@ -69,7 +69,7 @@ def test_numbers_that_stand_for_missing_cells(kind):
 
 def test_names_go_with_their_columns():
     sheet = KINDS["frame"](BITS)
-    sheet = replace(sheet.without(0), row_names=sheet.column(0).spellings)
+    sheet = replace(sheet.without(0), row_names=list(map(str, sheet.column(0).as_given)))
     assert (sheet.names, sheet.row_names) == (["b", "c", "d"], ["0", "1", "0"])
     turned = sheet.transpose()
     assert (turned.names, turned.row_names) == (["0", "1", "0"], ["b", "c", "d"])
@@ -169,7 +169,7 @@ def test_header_can_be_said():
     assert sheet_of_text("0,1\n1,1\n", header=True).names == ["0", "1"]
     sheet = sheet_of_text("a,b\n0,1\n", header=False)
     assert sheet.names is None
-    assert sheet.column(0).spellings == ["a", "0"]
+    assert sheet.column(0).as_given.tolist() == ["a", "0"]
     assert sheet.describe_row(1) == "row 2, line 2"
     assert sheet_of_text("a,b\n0,1\n").describe_row(0) == "row 1, line 2"
 

@@ -102,29 +102,13 @@ class Column:
         given = self.values if self.words is None else self.words
         return as_objects(_whole(self.cells)) if given is None else np.asarray(as_objects([*given, None])[self.cells])
 
-    def called(self, rule: Rule) -> Cells:
-        """Return the cells as they came, as objects; as their labels where these are the categories of a rule."""
-        labels = {value: label for value, label in self.labels.items() if label in rule.values}
-        if not labels or self.values is None:
-            return self.as_given
-        words = self.values if self.words is None else self.words
-        called = [labels.get(value, word) for value, word in zip(self.values, words, strict=True)]
-        return np.asarray(as_objects([*called, None])[self.cells])
-
-    @property
-    def spellings(self) -> list[str]:
-        """The cells as text."""
-        if self.words is not None:
-            return [self.words[position].strip() for position in self.cells]
-        return [str(cell) for cell in self.entries]
-
     def convert(self, rule: Rule) -> Codes:
         """Return what every cell stands for by a rule of a `Coding`.
 
         A number that is not known stands for its text, and a text that was not read for what it spells.
         """
         if self.values is None and rule.has_words:
-            return self.with_labels({}).convert(rule)  # which are objects
+            return self.numbered().convert(rule)
         rule = rule.with_missing(self.gone)
         if self.values is None:
             return rule.convert(self.cells)
@@ -170,17 +154,15 @@ class Column:
         values = [answers.get(value) for value in self.values or ()]
         return Column(self.cells, values, categories=tuple(dict.fromkeys(answers.values())))
 
-    @property
-    def as_labels(self) -> Cells:
-        """The cells as objects, called by their labels if every value has one."""
-        have_all = self.labels and set(self.distinct) <= self.labels.keys()
-        return (self.labeled() if have_all else self).entries
-
     def with_labels(self, labels: Mapping[Value, Value]) -> Column:
         """Return the column with what its values are called."""
-        if self.values is None:
-            return replace(number_objects(as_objects(_whole(self.cells))), labels=labels, gone=self.gone)
-        return replace(self, labels=labels)
+        return replace(self.numbered(), labels=labels)
+
+    def numbered(self) -> Column:
+        """Return the column with positions among its values in place of numbers."""
+        if self.values is not None:
+            return self
+        return replace(number_objects(as_objects(_whole(self.cells))), labels=self.labels, gone=self.gone)
 
     def condensed(self) -> Column:
         """Return the column with every value that occurs once."""

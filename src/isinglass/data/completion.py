@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.arrays import AnyArray
-from isinglass.data.column import as_objects
+from isinglass.data.column import Column, as_objects
 from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.conversion import take_columns
-from isinglass.data.meaning.rules import Cells, Cut, Steps
+from isinglass.data.meaning.rules import Cells, Cut, Rule, Steps
 from isinglass.data.meaning.values import Value, as_whole, is_number, read_cell, read_word
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.parted_table import is_read
@@ -63,7 +63,7 @@ class OpenCells:
     def __init__(self, source: Source, table: Table, coding: Coding) -> None:
         self.table, self.coding, self.decimal = table, coding, source.decimal or "."
         chosen, rows = take_columns(source, coding), slice(None) if table.rows is None else table.rows
-        self.columns = [chosen.column(j).called(rule)[rows] for j, rule in enumerate(coding.columns)]
+        self.columns = [_own_cells(chosen.column(j), rule)[rows] for j, rule in enumerate(coding.columns)]
 
     def filled(self, values: AnyArray) -> AnyArray:
         """Return the cells with ``values`` in the missing ones."""
@@ -79,6 +79,16 @@ class OpenCells:
             for rule, column in zip(self.coding.columns, cells.T.tolist(), strict=True)
         ]
         return np.stack(list(map(as_objects, read)), axis=1)
+
+
+def _own_cells(column: Column, rule: Rule) -> Cells:
+    """Return the cells as they came, as objects; as their labels where these are the categories of a rule."""
+    labels = {value: label for value, label in column.labels.items() if label in rule.values}
+    if not labels or column.values is None:
+        return column.as_given
+    words = column.values if column.words is None else column.words
+    called = [labels.get(value, word) for value, word in zip(column.values, words, strict=True)]
+    return np.asarray(as_objects([*called, None])[column.cells])
 
 
 def _fill_columns(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import IO
 
-from isinglass.data.column import BLANKS
+from isinglass.data.column import BLANKS, Column
 from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import explain_damage, find_format, load_table
@@ -16,6 +16,7 @@ from isinglass.data.files.spreadsheets import load_excel
 from isinglass.data.files.text import DELIMITERS, blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
+from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
@@ -128,8 +129,19 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     weighted = labeled if weights is None else labeled.weighted(weights)
     others = [*labels.values(), *([] if weights is None else [weights])]
     chosen = _choose_columns(weighted, options, others)
-    apart = {name: labeled.column(j).as_labels for name, j in labels.items()}
+    apart = {name: _called_cells(labeled.column(j)) for name, j in labels.items()}
     return replace(_name_columns(chosen).named(options.names), apart=apart)
+
+
+def _called_cells(column: Column) -> Cells:
+    """Return the cells of a column that is no variable, called by their labels if every value has one."""
+    have_all = column.labels and set(column.distinct) <= column.labels.keys()
+    return (column.labeled() if have_all else column).entries
+
+
+def _spell_cells(column: Column) -> list[str]:
+    """Return the cells of a column of row names as text."""
+    return [str(cell).strip() for cell in (column.entries if column.words is None else column.as_given)]
 
 
 def _load(path: AnyFile, options: ReadOptions) -> tuple[Source, str]:
@@ -195,7 +207,7 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     name = raw.names[place] if raw.names else place
     return replace(
         raw.without(place),
-        row_names=raw.column(place).spellings,
+        row_names=_spell_cells(raw.column(place)),
         row_names_at=place,
         layout=replace(raw.layout, id_column=name),
         detected={**raw.detected, "id_column": name if isinstance(name, str) and name else f"column {place + 1}"},
