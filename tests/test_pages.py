@@ -158,6 +158,7 @@ def quoted_facts():
         parallel,
         prediction_check,
         stars,
+        stochastic_em,
         task,
         two_stage,
     )
@@ -172,15 +173,15 @@ def quoted_facts():
     word, how = ONE_TO_TEN.__getitem__, ImputationSettings()
     assert missing_cells.ZERO_SHARE_OF_COLUMN == 0.5
     most = inspect.signature(isinglass.report.write_report).parameters["max_edges"]
-    back, noise = word(imputation.LOOK_BACK), imputation.NOISE
+    back, noise = word(stochastic_em.LOOK_BACK), stochastic_em.NOISE
     yield "missing.md", f"if more than {100 * missing_cells.ZERO_SHARE:g} % of all cells, more than half of a column"
     yield "missing.md", f"more than {100 * missing_cells.DROPPED_SHARE:g} % of the rows"
     yield "missing.md", f"fewer than {word(imputation.FEW_ANSWERS)} answers"
-    yield "missing.md", f"{word(imputation.COPIES_PER_ROUND)} completed copies of each incomplete row"
-    yield "missing.md", f"a penalty of {word(int(imputation.PRIOR))} rows"
+    yield "missing.md", f"{word(stochastic_em.COPIES_PER_ROUND)} completed copies of each incomplete row"
+    yield "missing.md", f"a penalty of {word(int(stochastic_em.PRIOR))} rows"
     yield "missing.md", f"{word(how.n_sweeps)} Gibbs sweeps"
     yield "missing.md", f"over {back} rounds by at most {noise} times its change in one round"
-    yield "missing.md", f"mean of the last {word(imputation.AVERAGED)} networks"
+    yield "missing.md", f"mean of the last {word(stochastic_em.AVERAGED)} networks"
     yield "missing.md", f"`n_imputations` ({how.n_imputations})"
     kept, kept_if_few = (round(100 * share) for share in (two_stage.KEEP, two_stage.KEEP_IF_FEW_ROWS))
     yield "selection.md", f"with $\\gamma = {TwoStage().gamma}$ selects the network"
@@ -322,7 +323,7 @@ def _facts_about_results():
 def _facts_about_estimates():
     from isinglass import ExactIsing, IsingLasso, NodewiseIsing, Run, StARS
     from isinglass.estimators.base import IsingEstimator
-    from isinglass.select import SELECTORS, imputation
+    from isinglass.select import SELECTORS, stochastic_em
 
     classes = {name for name in isinglass.__all__ if isinstance(getattr(isinglass, name), type)}
     estimators = {name for name in classes if issubclass(getattr(isinglass, name), IsingEstimator)}
@@ -338,7 +339,7 @@ def _facts_about_estimates():
     yield "design.md", ", ".join(RUN_IN_WORDS.values()) + ": how something is computed"
     assert (StARS()._size(144), StARS()._size(145)) == (115, 120)  # ⌊0.8 · 144⌋, ⌊10 √145⌋
     yield "selection.md", "$\\lfloor 10\\sqrt{N} \\rfloor$ rows each, or $\\lfloor 0.8 N \\rfloor$ up to 144 rows"
-    assert imputation.LOOK_BACK == 3
+    assert stochastic_em.LOOK_BACK == 3
     yield "missing.md", "its penalty is chosen again in every third round"
     assert round(100 * 0.8**20) == 1
     yield "missing.md", "With 20 columns and 20 % of the cells missing, one row in a hundred is complete"

@@ -28,8 +28,7 @@ from isinglass.errors import (
     LimitError,
     suppress_warnings,
 )
-from isinglass.select import ImputationSettings, Run, ebic, imputation
-from isinglass.select import imputation as module
+from isinglass.select import ImputationSettings, Run, ebic, imputation, stochastic_em
 from isinglass.select.imputation import complete_table
 from isinglass.select.method import Wrapped
 from isinglass.select.pooling import _redraw
@@ -45,7 +44,7 @@ FOUND = impute(HOLES, n_imputations=4)
 
 def test_a_time_limit_ends_the_rounds(monkeypatch):
     clock, limits = iter(np.arange(0.0, 1000.0, 2.0).tolist()), []
-    monkeypatch.setattr(imputation.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(stochastic_em.time, "monotonic", lambda: next(clock))
     choose = TwoStage.choose
 
     def listen(selector, task):
@@ -163,11 +162,11 @@ def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeyp
     for kind in (TwoStage, FixedStages):
         monkeypatch.setattr(kind, "choose", watch(kind.choose))
     found = impute(HOLES, n_imputations=4)
-    assert found.n_rounds == len(calls) == found.settled + module.AVERAGED + 1
+    assert found.n_rounds == len(calls) == found.settled + stochastic_em.AVERAGED + 1
     last = None
     for number, (selector, start, choice) in enumerate(calls):
         assert (start and start.solution) is (last and last.solution)
-        chooses = number == 0 or number % imputation.LOOK_BACK == 2
+        chooses = number == 0 or number % stochastic_em.LOOK_BACK == 2
         assert isinstance(selector, TwoStage if chooses else FixedStages)
         if chooses:  # without folds
             assert (choice.reason, choice.n_folds) == ("ebic", 0)
@@ -359,7 +358,7 @@ def test_limits_and_rounds(monkeypatch):
         impute(HOLES, n_imputations=0)
     with pytest.raises(DataError, match="groups must have one entry per row"):
         impute(HOLES, groups=[1, 2])
-    monkeypatch.setattr(module, "MOST_CELLS", 1000)
+    monkeypatch.setattr(imputation, "MOST_CELLS", 1000)
     with pytest.raises(LimitError, match="fewer imputations"):
         impute(HOLES)
 

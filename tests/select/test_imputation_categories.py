@@ -10,7 +10,7 @@ from networks import make_network, make_table, split_fields
 from isinglass import Fixed, Method, Table, as_table, impute, load
 from isinglass.errors import DataError
 from isinglass.select import ImputationSettings, Run, pool
-from isinglass.select.imputation import distance, mean_network
+from isinglass.select.stochastic_em import distance, mean_network
 from isinglass.simulate.completions import Completions
 
 P = 6

@@ -1,25 +1,16 @@
-"""Missing cells drawn from the network itself by stochastic EM; any method can be given the completed table.
-
-In every round a network is estimated from a few completed copies of the rows with holes, and the missing cells of all
-copies are redrawn from it, given the observed cells of their row. Chains continue from their last state, so a few
-sweeps suffice. When three rounds change the network no more than one does, only Monte Carlo noise is left. The mean of
-the last few networks then gives the completed table.
-"""
+"""Missing cells drawn from the network itself by stochastic EM; any method can be given the completed table."""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import RandomSource, check_count, spawn_seeds
+from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
-from isinglass.data import AnyTable, Table, TableLike, as_table, category_counts
+from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -35,34 +26,16 @@ from isinglass.errors import (
 from isinglass.machine.threads import one_blas_thread
 from isinglass.missing_record import Missing
 from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of
 from isinglass.select.folds import MOST_CELLS, one_by_one
-from isinglass.select.refit import nearly_free
 from isinglass.select.row_labels import group_numbers, take_column
-from isinglass.select.selector import Selector
 from isinglass.select.settings import Run, Settings
-from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
-from isinglass.select.two_stage import TwoStage
-from isinglass.simulate.completions import Completions, among, start_values
+from isinglass.select.stochastic_em import AVERAGED, Copies, StochasticEM
 from isinglass.storage import stored_as
 
 ROUNDS = "rounds of imputation"
 """What a time limit left out, in words."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
-COPIES_PER_ROUND = 2
-"""Copies of the rows with holes that the network of a round is estimated from."""
-LOOK_BACK = 3
-"""Rounds over which movement is compared with that of one round..."""
-NOISE = 1.2
-"""...and the ratio of the two up to which it counts as noise. Without any trend it is 1 on average."""
-AVERAGED = 4
-"""Networks, once they no longer move, whose mean the cells of the result are drawn from."""
-PRIOR = 2.0
-"""Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
-shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
-MODEL = TwoStage(keep=0.0)
-"""What chooses the edges of the networks that cells are drawn from: the default without its check by prediction."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,10 +153,10 @@ class ImputationSettings(Settings):
             return Imputation(table, np.full(len(table), -1), nowhere, self.n_imputations, groups)
         holes, numbers = table.holes, list(range(self.n_imputations))
         _check_answers(table, holes, self.n_imputations)
-        copies = Copies.of(table, holes, self, run.n_threads)
+        copies = Copies.of(table, holes, self.n_imputations, self.random_state, run.n_threads)
         rounds = StochasticEM(copies, run.inside(), run.deadline())
         with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
-            network = rounds.alternate(self)
+            network = rounds.alternate(self.max_rounds, self.n_sweeps)
         is_cut = rounds.settled < 0 and len(rounds.networks) < self.max_rounds
         if rounds.settled < 0:
             ran = plural(len(rounds.networks), "round")
@@ -298,133 +271,3 @@ def complete_table(
         return table, labels, None
     imputation = how.complete(table, labels, run)
     return imputation.table, imputation.groups, imputation
-
-
-@dataclass
-class StochasticEM:
-    """The network is estimated from completed copies, and their missing cells are drawn from it, in turn."""
-
-    copies: Copies
-    run: Run
-    deadline: float  # of the clock `time.monotonic`
-    networks: list[Network] = field(default_factory=list)  # of each round
-    changes: list[float] = field(default_factory=list)  # by which each differs from the one before
-    settled: int = -1  # round in which the movement had become noise; -1 if it has not
-    kept: Selector | None = None  # the penalties that the model chose last; they are chosen again every third round
-    warm_start: WarmStart | None = None  # the networks of an earlier round
-
-    def alternate(self, how: ImputationSettings) -> Network:
-        """Run the rounds; return the mean of the last networks, from which the cells are drawn in the end."""
-        for number in range(how.max_rounds):
-            network = self._estimate(number)
-            self._note(network)
-            if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
-                break
-            self.copies.draw(network, how.n_sweeps)
-        mean = mean_network(self.networks[-AVERAGED:])
-        self.copies.draw(mean, 2 * how.n_sweeps)
-        return mean
-
-    def _estimate(self, number: int) -> Network:
-        """Return the network of a few copies, other ones in every round."""
-        first = COPIES_PER_ROUND * number
-        numbers = dict.fromkeys(k % self.copies.n_copies for k in range(first, first + COPIES_PER_ROUND))
-        table = self.copies.table(list(numbers))
-        selector = MODEL if number % LOOK_BACK == 2 or self.kept is None else self.kept
-        paths, counted = PathSettings(tol=LOOSE), table.counted(quiet=True)
-        task = Task(counted, paths, run=self.run, warm_start=self.warm_start, deadline=self.deadline)
-        choice = selector.choose(task)
-        if not choice.solution.n_edges:
-            self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
-            return choice.solution.network
-        if selector is MODEL:
-            self.kept, self.warm_start = choice.fixed(), choice.warm_start
-        start = self.networks[-1] if self.networks else None
-        return nearly_free(table, choice.solution, PRIOR, self.run.n_threads, start).network
-
-    def _note(self, network: Network) -> None:
-        """Add the network of a round, and see whether three rounds still change it more than one does."""
-        self.changes.append(distance(network, self.networks[-1]) if self.networks else math.nan)
-        self.networks.append(network)
-        number = len(self.networks) - 1
-        if self.settled < 0 and number > LOOK_BACK:
-            moved = distance(network, self.networks[-1 - LOOK_BACK])
-            self.settled = number if moved <= NOISE * self.changes[-1] else -1
-
-
-@dataclass(frozen=True, eq=False)
-class Copies:
-    """Rows without holes, and copies of the others with the chains that redraw their holes."""
-
-    data: Table
-    holes: Mask
-    whole: NDArray[np.intp]  # rows without holes
-    holed: NDArray[np.intp]  # the others
-    n_copies: int
-    chains: Completions  # the cells of the others, copy after copy
-
-    @classmethod
-    def of(cls, data: Table, holes: Mask, how: ImputationSettings, n_threads: int | None) -> Copies:
-        """Return the rows that count, with random answers of the same column in their holes."""
-        counted: Mask = np.asarray(~holes.all(axis=1))
-        if data.sample_weight is not None:
-            counted = counted & (data.sample_weight > 0.0)
-        if not counted.any():
-            raise DataError(f"{setting('X')} must have a row with an answer; got none.")
-        holed, whole = (np.flatnonzero(counted & rows) for rows in (holes.any(axis=1), ~holes.any(axis=1)))
-        n_copies, (at_start, at_chains) = how.n_imputations, spawn_seeds(how.random_state, 2)
-        rng = np.random.default_rng(at_start)
-        started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
-        cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))
-        chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
-        return cls(data, holes, whole, holed, n_copies, chains)
-
-    @cached_property
-    def possible(self) -> Mask:
-        """The categories that are drawn: those that the chains start from."""
-        return category_counts(self.table(list(range(self.n_copies)))) > 0.0
-
-    def rows(self, numbers: list[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows without holes and those of some copies of the others, and the copy each belongs to."""
-        copies = np.repeat(np.asarray(numbers), len(self.holed))
-        rows = np.concatenate([self.whole, np.tile(self.holed, len(numbers))])
-        return rows, np.concatenate([np.full(len(self.whole), -1), copies])
-
-    def table(self, numbers: list[int]) -> Table:
-        """Return these rows as a table, in which the copies share the weight of their row."""
-        rows, copies = self.rows(numbers)
-        part, cells = self.data[rows], self.chains.table.reshape(self.n_copies, len(self.holed), -1)[numbers]
-        return replace(
-            part,
-            codes=np.concatenate([part.codes[: len(self.whole)], cells.reshape(-1, part.shape[1])]),
-            numbers=None,
-            filled=None,
-            holes=None,
-            n_missing=self.data.n_missing,
-            drawn=self.holes[rows],
-            sample_weight=np.where(copies < 0, 1.0, 1.0 / len(numbers)) * part.unit_weight,
-        )
-
-    def draw(self, network: Network, n_sweeps: int) -> None:
-        """Draw the missing cells of all copies from a network."""
-        self.chains.sweep(among(self.possible, network), n_sweeps)
-
-
-def distance(one: Network, other: Network) -> float:
-    """Return the root mean square difference of fields and of the couplings that one of two networks has."""
-    keys = _coupled([one, other])
-    here, there = (np.concatenate([network.fields, network.parameters_at(keys)]) for network in (one, other))
-    return float(np.sqrt(((here - there) ** 2).mean()))
-
-
-def mean_network(networks: Sequence[Network]) -> Network:
-    """Return the network whose parameters are the means of those of some networks."""
-    keys, variables = _coupled(networks), networks[0].variables
-    fields = np.mean([network.fields for network in networks], axis=0)
-    couplings = np.mean([network.parameters_at(keys) for network in networks], axis=0)
-    return Network(fields, pairs_of(keys, variables.n_features), variables=variables, pair_parameters=couplings)
-
-
-def _coupled(networks: Sequence[Network]) -> NDArray[np.int64]:
-    """Return the sorted keys of the pairs, those with covariates included, that some of these networks couple."""
-    return np.unique(np.concatenate([pair_keys(network.pairs, network.n_features) for network in networks]))

@@ -18,10 +18,11 @@ from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import as_solution
 from isinglass.results import Solution
-from isinglass.select.imputation import PRIOR, Imputation
+from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free
 from isinglass.select.settings import Run
+from isinglass.select.stochastic_em import PRIOR
 from isinglass.simulate.completions import Completions, among
 
 ROUNDS, SWEEPS = 3, 5

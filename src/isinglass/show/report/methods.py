@@ -16,9 +16,9 @@ from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
-from isinglass.select.imputation import MODEL
 from isinglass.select.method import Method
 from isinglass.select.selector import Selector
+from isinglass.select.stochastic_em import MODEL
 from isinglass.show.report.sentences import (
     Draft,
     cite,
