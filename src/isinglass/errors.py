@@ -257,6 +257,11 @@ def listed(items: Sequence[object], most: int = 5, *, sep: str = ", ", noun: str
     return sep.join(map(str, items[:most])) + more
 
 
+def times(number: int) -> str:
+    """Return how often something was done: "once", "2 times"."""
+    return "once" if number == 1 else f"{number} times"
+
+
 def plural(number: int, thing: str) -> str:
     """Return a number and what it counts: "1 edge", "0 edges"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

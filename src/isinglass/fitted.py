@@ -255,7 +255,7 @@ class FittedNetwork:
         X: TableLike | None = None,
         *,
         groups: NodeValues | None = None,
-        title: str = "Network",
+        title: str | None = None,
     ) -> None:
         """Write a self-contained HTML page about the network; `isinglass.report.write_report` has more options.
 

@@ -477,6 +477,30 @@ def test_covariates_are_not_predicted(table, tmp_path):
     assert [*first] == [f"{name}={k}" for name in ("<sugar>", "lemon", "rum & cola", "water") for k in (0, 1)]
 
 
+def test_only_categories_with_a_value_are_predicted_and_listed(tmp_path):
+    """A column that is always 7.5 has another category, of which no cell is."""
+    rows = [[k % 2, k // 2 % 2, 7.5, ["red", "blue", "green"][k % 3]] for k in range(60)]
+    table = write_csv(tmp_path / "t.csv", ["a", "b", "d", "color"], rows)
+    run("fit", table, "--encode", "auto", "--nominal", "color", "--alpha", "0.1", "-o", tmp_path / "net")
+    header = run("predict", tmp_path / "net", table).stdout.splitlines()[0]
+    assert header == "a=0,a=1,b=0,b=1,d=7.5,color=blue,color=green,color=red"
+    nodes = {row["name"]: row["categories"] for row in read_csv((tmp_path / "net" / "nodes.csv").read_text())}
+    assert nodes["d"] == "7.5"
+
+
+def test_a_seed_that_draws_nothing_is_refused(table, tmp_path):
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    for words in ([], ["--score"], ["--impute"]):
+        answer = run("predict", tmp_path / "net", table, *words, "--seed", "3", code=2)
+        assert "--seed needs --tables" in answer.stderr
+
+
+@pytest.mark.parametrize(("command", "option"), [("fit", "--alpha"), ("fit", "--folds"), ("bootstrap", "--seed")])
+def test_a_word_is_no_number(command, option, table):
+    number = "number" if option == "--alpha" else "whole number"
+    assert f"'abc' is not a valid {number}." in run(command, table, option, "abc", code=2).stderr
+
+
 def test_columns_of_a_prediction_have_different_names(tmp_path):
     numbers = np.random.default_rng(0).normal(size=(60, 2)).round(3)
     rows = [[*pair, "red" if k % 3 else "blue"] for k, pair in enumerate(numbers.tolist())]

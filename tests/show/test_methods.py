@@ -693,6 +693,22 @@ def test_settings_of_a_selector_are_told_of_a_fit_and_of_a_comparison(selector):
             assert replace(subject, method=Method(estimator, selector(**{name: value}))).methods_text() != before, name
 
 
+def test_folds_that_were_drawn_once_or_more_often():
+    fit = Method(selector=Fixed(0.05)).fit(chain())
+
+    def said(n_repeats):
+        return replace(fit, method=Method(selector=CrossValidation(n_repeats=n_repeats))).methods_text()
+
+    assert "cross-validation (seed 0) for the largest" in " ".join(said(1).split())
+    assert "cross-validation, repeated 2 times (seed 0), for the largest" in " ".join(said(2).split())
+
+
+def test_cells_that_were_imputed_once():
+    method = Method(selector=Fixed(0.05), imputation=ImputationSettings(n_imputations=1))
+    text = method.fit(as_table(holes(likert()), kinds="ordinal", missing="impute")).methods_text()
+    assert "were imputed once by stochastic EM" in " ".join(text.split())
+
+
 def test_isingfit_is_named():
     method = Method("nodewise", selector=PerNode(), penalty_weights="standardized")
     text = methods_text(method.fit(chain()))

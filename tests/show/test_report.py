@@ -154,6 +154,19 @@ def test_labels_and_texts_come_back_as_they_were(names, text):
     assert not set("<>&") & set(json_text)
 
 
+def test_a_page_without_a_title_is_headed_all_the_same():
+    reader = Reader(build_report(Network.from_couplings([[0.0]], [0.0]), title=None))
+    assert reader.texts["title", None] == "Network"
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
+def test_the_other_category_of_a_constant_is_not_named():
+    frame = pd.DataFrame({"d": [7.5] * 30, "color": ["red", "blue", "green"] * 10})
+    table = as_table(frame, encode="auto", kinds={"color": "nominal"})
+    found = data_of(build_report(Method(selector=isinglass.Fixed(0.1)).fit(table)))["categories"]
+    assert found["labels"] == [["7.5", None], ["blue", "green", "red"]]
+
+
 def test_title_is_escaped():
     reader = Reader(build_report(Network.from_couplings([[0.0]], [0.0]), title=HOSTILE[0]))
     assert reader.texts["title", None] == HOSTILE[0]

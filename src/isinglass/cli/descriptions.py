@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from isinglass.cli.console import rows_of
-from isinglass.errors import plural
+from isinglass.errors import plural, times
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def describe_imputation(missing: Missing | None, n_columns: int, how: str = "") 
     settled = f"converged in round {missing.settled + 1} of {n_rounds}"
     state = settled if missing.settled >= 0 else f"NOT converged after {plural(n_rounds, 'round')}"
     rounds = f"{state} (Monte Carlo error of the imputation model {missing.noise:.2g})"
-    return {"Imputed": f"{share:.1%} of the cells, {how or f'{missing.n_imputations} times, {rounds}'}{empty}"}
+    return {"Imputed": f"{share:.1%} of the cells, {how or f'{times(missing.n_imputations)}, {rounds}'}{empty}"}
 
 
 def describe_coding(coding: Coding) -> dict[str, str]:

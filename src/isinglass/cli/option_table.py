@@ -7,6 +7,7 @@ own, the option has none, and ``show_default`` says it in words.
 from __future__ import annotations
 
 import glob
+from copy import copy
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,13 @@ from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS
 
 OWN, SELECTING, METHOD, READING = "Options", "Selecting the penalty", "Method", "Reading the table"
 GENERAL, ADVANCED = "General", "Advanced"  # the last is listed by --help-all only
+_NAMES = {
+    "float": "number",
+    "float range": "number",
+    "integer": "whole number",
+    "integer range": "whole number",
+}
+"""What messages call a type, in words for all readers, by the name that click gives it."""
 Word = str | PathLike[str]
 
 
@@ -79,7 +87,11 @@ def files_of(table: str) -> list[str]:
 
 
 def _option(names: str, type: object, help: str, **attributes: Any) -> click.Option:  # Any: those of click.Option
-    return click.Option(names.split(), type=type, help=help, **attributes)
+    option = click.Option(names.split(), type=type, help=help, **attributes)
+    if word := _NAMES.get(option.type.name):
+        option.type = copy(option.type)
+        option.type.name = word
+    return option
 
 
 def _flag(names: str, help: str, **attributes: Any) -> click.Option:  # Any: as above

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text
@@ -15,7 +16,7 @@ from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL, TABLE
 from isinglass.cli.output import OutputFolder, check_target, output_folder, write_file, write_results
 from isinglass.cli.reading import READING_AGAIN, Reading
-from isinglass.errors import plural
+from isinglass.errors import plural, times
 from isinglass.json_text import JsonObject
 from isinglass.names import unused_name
 
@@ -65,6 +66,9 @@ def predict(
         raise click.UsageError("Use either --impute or --score, not both.")
     if tables is not None and (not impute or output is None):
         raise click.UsageError("--tables needs --impute and -o FOLDER.")
+    seed = click.get_current_context().get_parameter_source("random_state")
+    if tables is None and seed is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--seed needs --tables: nothing else is drawn.")
     inputs, folder = [model, table], None
     if tables is None:
         check_target(output, inputs)
@@ -121,7 +125,7 @@ def _write_tables(
     data = whole if whole.holes is None else whole[~np.asarray(whole.holes.all(axis=1))]
     empty = len(whole) - len(data)
     left_out = f"; {plural(empty, 'row')} without any answer left out" if empty else ""
-    drawn = f"{plural(data.n_missing, 'missing cell')} drawn {plural(len(files), 'time')}, seed {seed}"
+    drawn = f"{plural(data.n_missing, 'missing cell')} drawn {times(len(files))}, seed {seed}"
 
     def write(here: Path) -> None:
         observed = OpenCells(source, data, loaded.coding)
@@ -148,8 +152,9 @@ def _print_cells(data: Table, names: Sequence[str], cells: AnyArray) -> tuple[st
 def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
     """Return the names and values of the predicted columns: of a binary column the probability of a 1.
 
-    Where columns have categories, one for each category of a column, party=red, and for a continuous column the mean
-    and the ends of an interval. A number is appended to a name that the table or the prediction has already.
+    Where columns have categories, one for each category of a column, party=red, unless no value stands for it, as for
+    the other one of a constant; and for a continuous column the mean and the ends of an interval. A number is appended
+    to a name that the table or the prediction has already.
     """
     import numpy as np
 
@@ -172,7 +177,8 @@ def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
             columns[name] = np.round(means[:, s], decimals)
             made = dict(zip((f"{name}_lower", f"{name}_upper"), intervals[:, s].T, strict=True))
         else:
-            made = {f"{name}={word}": _round(part) for word, part in zip(variables.labels[s], chance[s].T, strict=True)}
+            parts = zip(variables.categories[s], chance[s].T, strict=True)
+            made = {f"{name}={value}": _round(part) for value, part in parts if value is not None}
         for each, values in made.items():
             taken.add(unused := unused_name(each, taken))
             columns[unused] = values

@@ -125,10 +125,10 @@ def _edge_columns(network: Network, attributes: Iterable[tuple[str, Any]]) -> di
 
 def _list_categories(network: Network, s: int) -> str:
     """Return the categories of a node in one text; of a continuous one the numbers of the first and the last step."""
-    values, labels = network.categories[s], network.labels[s]
+    values = network.categories[s]
     if network.kinds[s] == "continuous":
         return f"{show_span(values[0], values[-1])} in {len(values)} steps"
-    return " | ".join(labels)
+    return " | ".join(str(value) for value in values if value is not None)  # the other one of a constant
 
 
 def check_positions(positions: Positions, names: Sequence[str]) -> FloatArray:

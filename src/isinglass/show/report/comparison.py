@@ -29,7 +29,7 @@ MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
 
 
 def write_comparison(
-    result: GroupComparison, filename: Target, *, title: str = "Comparison of groups", wording: NodeValues | None = None
+    result: GroupComparison, filename: Target, *, title: str | None = None, wording: NodeValues | None = None
 ) -> None:
     """Write a self-contained HTML page about a comparison of groups.
 
@@ -39,8 +39,8 @@ def write_comparison(
         What `isinglass.compare_groups` returned.
     filename : str, path or text stream
         Where the page goes; "-" is the standard output. A file appears when it is complete.
-    title : str
-        Heading.
+    title : str, optional
+        Heading; default "Comparison of groups".
     wording : mapping, sequence or pandas Series, optional
         The wording of the items behind the nodes, by name or in order; default that of the file, if it had some.
 
@@ -94,7 +94,7 @@ def write_comparison(
         "CITATION": "".join(f"<li>{html.escape(one)}</li>" for one in draft.references.split("\n")),
     }
     style = read_part("page.css") + read_part("comparison.css")
-    write_page(filename, "comparison.html", str(title), style, **parts)
+    write_page(filename, "comparison.html", "Comparison of groups" if title is None else str(title), style, **parts)
 
 
 def _figures(result: GroupComparison) -> str:

@@ -209,7 +209,7 @@ def list_categories(subject: Subject) -> JsonObject | None:
         return None
     return {
         "kinds": network.kinds,
-        "labels": network.labels,
+        "labels": [[None if value is None else str(value) for value in values] for values in variables.categories],
         "scores": variables.scores,
         "units": variables.units,
         "fields": [_round(field) for field in variables.split(network.category_fields)],

@@ -7,7 +7,7 @@ const N_NODES = NODES.names.length;
 const N_ALPHAS = PATH.alphas.length;
 const SELECTED = PATH.selected;
 const HAS_GROUPS = DATA.groups.length > 0;
-/* Kinds, labels, scores and shares of the categories; null where every column is 0 or 1. */
+/* Kinds, labels, scores and shares of the categories; null where every column is 0 or 1. The other category of a constant has no label. */
 const CATEGORIES = DATA.categories;
 /* Edges between columns without an order have a norm and no sign. */
 const HAS_UNSIGNED = PATH.signed.includes(false);

@@ -119,8 +119,8 @@ def _chosen_by(method: Method, network: Network) -> str:
     if isinstance(selector, CrossValidation):
         folds = "cross-validation with given folds"
         if selector.splits is None:
-            again = f", repeated {selector.n_repeats} times," if selector.n_repeats > 1 else ""
-            folds = f"{selector.n_folds}-fold cross-validation{again}{_seed(selector.random_state)}"
+            again = f", repeated {selector.n_repeats} times" if selector.n_repeats > 1 else ""
+            folds = f"{selector.n_folds}-fold cross-validation{again}{_seed(selector.random_state)}{',' * bool(again)}"
         sparsest = "the sparsest network within one standard error of " if selector.rule == "1se" else ""
         return f"by {folds} for {sparsest}the largest mean log pseudo-likelihood of held-out rows"
     if isinstance(selector, StARS):

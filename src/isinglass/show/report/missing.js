@@ -4,7 +4,7 @@ const percent = (share) => (share === null || share === undefined ? "–" : `${(
 
 const TREATMENTS = {
   impute: (m) =>
-    `Missing cells were drawn from an imputation model, a network that the methods text describes, given the observed cells of their row, ${m.n_imputations} times. The network is estimated from all completed tables together. This is valid if cells are missing at random: given the observed cells, whether a cell is missing does not depend on its own value.`,
+    `Missing cells were drawn from an imputation model, a network that the methods text describes, given the observed cells of their row, ${m.n_imputations === 1 ? "once" : `${m.n_imputations} times`}. The network is estimated from all completed tables together. This is valid if cells are missing at random: given the observed cells, whether a cell is missing does not depend on its own value.`,
   zero: () => "Missing cells were read as 0. This is valid only if a missing cell means 0, such as an item that was not bought.",
   drop: () => "Rows with a missing cell were left out. This is valid only if these rows do not differ systematically from the others.",
 };

@@ -69,8 +69,9 @@ function showShares(node) {
     return;
   }
   const labels = labelsOf(node);
-  const bars = shares.map((share, k) => makeBar({ name: labels[k], parts: [["guess", 0, share]], figure: `${(100 * share).toFixed(0)} %` }));
+  const named = shares.map((share, k) => ({ share, name: labels[k] })).filter(({ name }) => name !== null);
+  const bars = named.map(({ share, name }) => makeBar({ name, parts: [["guess", 0, share]], figure: `${(100 * share).toFixed(0)} %` }));
   list.replaceChildren(...bars.slice(0, CATEGORIES_AT_ONCE));
-  const rest = shares.length - CATEGORIES_AT_ONCE;
+  const rest = bars.length - CATEGORIES_AT_ONCE;
   if (rest > 0) list.append(make("li", { class: "rest", text: `and ${rest} more` }));
 }

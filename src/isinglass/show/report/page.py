@@ -47,7 +47,7 @@ def write_report(
     bootstrap: Bootstrap | Iterable[Bootstrap] = (),
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
-    title: str = "Network",
+    title: str | None = None,
     settings: Mapping[str, object] | None = None,
     command: str | None = None,
     wording: NodeValues | None = None,
@@ -73,8 +73,8 @@ def write_report(
         Group of each node, by name or in order, for colors and a legend.
     group_colors : mapping, optional
         Colors of groups, ``"#rrggbb"`` or a name such as ``"blue"``; default a color-blind-safe palette.
-    title : str, default "Network"
-        Heading.
+    title : str, optional
+        Heading; default "Network".
     settings : mapping, optional
         What the network was made with, shown as a table.
     command : str, optional
@@ -96,6 +96,7 @@ def write_report(
     >>> page.getvalue()[:15], "umbrella" in page.getvalue()
     ('<!DOCTYPE html>', True)
     """
+    heading = "Network" if title is None else str(title)
     whole = Subject.of(result, X, path, check_count("max_edges", max_edges))
     subject = whole.without_covariates()  # what is drawn and counted
     listed = bootstrap if isinstance(bootstrap, Iterable) else [bootstrap]
@@ -109,7 +110,7 @@ def write_report(
     rows, numbers = subject.data, {group: number for number, group in enumerate(colors)}
     of_nodes = [numbers.get(member, -1) for member in members]
     data = {  # what the page's script reads
-        "title": str(title),
+        "title": heading,
         "n_rows": None if rows is None else rows.n_observations,
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
         "nodes": contents.list_nodes(subject, of_nodes, columns, random_state),
@@ -138,7 +139,7 @@ def write_report(
         "format": 1,  # version of this layout
     }
     script = "\n".join(read_part(name) for name in SCRIPTS)
-    write_page(filename, "page.html", str(title), read_part("page.css"), script, DATA=_as_script_text(data))
+    write_page(filename, "page.html", heading, read_part("page.css"), script, DATA=_as_script_text(data))
 
 
 def _as_script_text(payload: object) -> str:

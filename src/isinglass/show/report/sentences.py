@@ -16,7 +16,7 @@ from isinglass.arrays import IntArray
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import show_span
-from isinglass.errors import plural
+from isinglass.errors import plural, times
 from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.results import Solution
@@ -263,8 +263,8 @@ def say_missing(missing: Missing | None, n_columns: int, imputed_from: str) -> I
     else:
         empty = f"; {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
         empty += f"; {plural(missing.n_unlabeled, 'row')} without a group label left out" * (missing.n_unlabeled > 0)
-        times = f"{missing.n_imputations} times by stochastic EM {cite('stochastic-em')}"
-        yield f"{cells} {were} imputed {times}, from {imputed_from}{empty}."
+        drawn = f"{times(missing.n_imputations)} by stochastic EM {cite('stochastic-em')}"
+        yield f"{cells} {were} imputed {drawn}, from {imputed_from}{empty}."
 
 
 def say_certificate(solutions: Sequence[Solution], method: Method | None, optimal_for: str) -> Iterator[str]:
