@@ -300,6 +300,34 @@ def test_every_figure(folder, resampled, kind, monkeypatch):
     assert len(figures) == {"network": 2, "centrality": 3}.get(kind, 1)
 
 
+def test_why_there_is_no_path_to_draw(tmp_path, folder, network):
+    save(network, tmp_path / "net.npz")
+    run("fit", folder / "table.csv", "--method", "nodewise", "-o", tmp_path / "nodewise")
+    alone, per_node = (error_line(run("plot", "path", tmp_path / name, code=2)) for name in ("net.npz", "nodewise"))
+    assert "network alone" in alone
+    assert "penalty for each node" not in alone
+    assert "--method joint" in per_node
+    assert "alone" not in per_node
+
+
+def test_blanks_around_attributes_do_not_count(tmp_path, model):
+    """Two colors would both be labeled red."""
+    place = tmp_path / "groups.csv"
+    for blank in ("", " "):
+        place.write_text(f"name,{blank}kind{blank}\nwater,red\nlemon{blank},{blank}red\n", encoding="utf-8")
+        run("report", model, "--attributes", place, "-o", tmp_path / f"a{blank}.html")
+    assert [data_in(tmp_path / f"a{blank}.html")["groups"] for blank in ("", " ")] == [
+        [{"name": "red", "color": data_in(tmp_path / "a.html")["groups"][0]["color"]}]
+    ] * 2
+
+
+@pytest.mark.parametrize("words", [["report"], ["plot", "network"], ["export"]])
+def test_attributes_have_names(tmp_path, model, words):
+    (tmp_path / "groups.csv").write_text("name, ,kind\nwater,1,red\n", encoding="utf-8")
+    message = data_error(*words, model, "--attributes", tmp_path / "groups.csv", "-o", "-")
+    assert "groups.csv must name every attribute in its header; column 2 has no name." in message
+
+
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
     for name in "ab":

@@ -71,12 +71,14 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
         text = Path(file).read_text(encoding="utf-8-sig")
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        (_, first), *lines = [(reader.line_num, line) for line in reader if line] or [(1, [])]
+        (_, first), *lines = [(reader.line_num, [*map(str.strip, line)]) for line in reader if line] or [(1, [])]
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
     if len(first) < 2:
         raise DataError(f"{file} must have a header with at least two columns: the name of the node, and an attribute.")
     header, rows = first[1:], {}
+    if not all(header):
+        raise DataError(f"{file} must name every attribute in its header; column {first.index('', 1) + 1} has no name.")
     if len({name.casefold() for name in header}) < len(header):
         raise DataError(f"{file} must have attributes with different names; got {', '.join(header)}.")
     for number, line in lines:

@@ -58,11 +58,13 @@ class Request:
 def _path(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
     """Draw the path of the fit, or one made from the table."""
     fit = ask.loaded.fit
-    path = None if fit is None else fit.selection.path
-    if fit is None or (path is None and not ask.loaded.can_follow):
+    if fit is None:
+        raise click.UsageError("MODEL is a network alone, which has no path to draw: a fit of a table has one.")
+    path = fit.selection.path
+    if path is None and not ask.loaded.can_follow:
         raise click.UsageError(
-            "MODEL is no fit, or has a penalty for each node: it has no path to draw. Fit it with --method joint, "
-            "or select one penalty for all nodes with --select cv or --select stars."
+            "MODEL has a penalty for each node, and no path to draw. Fit it with --method joint, or select one penalty "
+            "for all nodes with --select cv or --select stars."
         )
     if path is None:
         if ask.data is None:
