@@ -97,6 +97,16 @@ def test_info_of_weights(tmp_path):
     assert (record["effective_rows"], record["weight_kind"]) == (pytest.approx(16 / 10), "sampling")
 
 
+def test_info_says_that_weights_are_still_a_variable(tmp_path):
+    """What it counts is not what the options that it recommends give."""
+    rows = [[*f"{k % 8:03b}", (1 + k % 3) / 2] for k in range(48)]
+    table = write_csv(tmp_path / "w.csv", ["a", "b", "c", "weight"], rows)
+    text = facts(run("info", table).stdout)
+    assert "--weights weight" in text["Fit"]
+    assert text["Columns"] == "4, 6 pairs, with weight as a variable here and below"
+    assert facts(run("info", table, "--weights", "weight").stdout)["Columns"] == "3, 3 pairs"
+
+
 def test_info_has_the_smallest_penalty_without_edges(table):
     record = read_json(run("info", table, "--json").stdout, "info")
     assert record["alpha_max"] == pytest.approx(objective.alpha_max(X), rel=1e-12)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from isinglass.app.controls import name_control
-from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
+from isinglass.cli import fit, main, table_info  # noqa: F401 - fit is loaded before the first request
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, Page
 from isinglass.cli.exits import as_failure
@@ -89,14 +89,14 @@ def run_command(words: list[str], page: Page) -> str:
 @command("look", TABLE, bundles=[READING])
 def look(console: Console, table: str, reading: Reading) -> None:
     """Write the columns of TABLE and what is known of them, as JSON for the page."""
-    data, columns = info.look(console, table, reading)
+    data, columns = table_info.look(console, table, reading)
     columns = [_without_kind(column) if column.missing == 1 else column for column in columns]
     console.write_json(
         {
             "columns": [{**vars(column), **_values(column.values)} for column in columns],
             "n_rows": len(data),
             "n_missing": data.n_missing,
-            "weights": info.weights_place(columns, reading),
+            "weights": table_info.weights_place(columns, reading),
             "file": reading.describe_file(data),
             "has_row_names": "id_column" in data.detected,
             "has_decimal_commas": data.detected.get("decimal") == ",",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import shlex
 import time
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_table
 from isinglass.cli.grammar import spell_column
-from isinglass.cli.reading import column_keys
+from isinglass.cli.reading import Reading, column_keys, kinds_by_key, spell_reading
 from isinglass.errors import MeaningWarning, plural
 from isinglass.json_text import JsonObject
 
@@ -38,6 +40,20 @@ class ColumnInfo:
     key: str | int  # what options call it: its name, or its number from 0
     is_constant: bool = False  # whether all answers are the same
     range: tuple[float, float] | None = None  # the smallest and the largest number of a continuous column
+
+
+def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[ColumnInfo]]:
+    """Return a table, and a description of every column of its file; kinds that are not stated are guessed."""
+    from isinglass.data.meaning.conversion import missing_cells
+
+    reading = reading.with_defaults(missing="impute", guess=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", MeaningWarning)  # under --strict, an error when everything is printed
+        if reading.said["missing"] != "drop":
+            data = reading.read(console, table)
+            return data, describe_columns(data, console.doubts, data.gone)
+        source, data = reading.read_source(console, table)
+    return data, describe_columns(data, console.doubts, missing_cells(source, data.coding))
 
 
 def describe_contents(data: Table, columns: Sequence[ColumnInfo]) -> JsonObject:
@@ -149,6 +165,51 @@ def _find_holes(data: Table) -> JsonObject:
         "n_rows_with_holes": found["n_holed"],
         "n_rows_without_answer": int(gone.all(axis=1).sum()),
     }
+
+
+def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: int) -> str:
+    """Return the options that fit needs, where something was guessed or cells are missing.
+
+    Constants are dropped, and columns that look like other row weights.
+    """
+    keys = [column.key for column in columns]
+    weights, apart = weights_place(columns, reading), weights_alike(columns, reading)
+    kinds: dict[int, str | None] = {}  # that are guessed; None: to be dropped
+    for j, column in enumerate(columns):
+        if not column.stated and j != weights:
+            kinds[j] = None if column.is_constant or j in apart else column.kind
+    dropped = [keys[j] for j, kind in kinds.items() if kind is None]
+    said: JsonObject = {"kinds": kinds_by_key(keys, kinds), "drop": dropped}
+    if weights is not None:
+        said["weights"] = keys[weights]
+    if "binary" in kinds.values() and not reading.encodes_all:
+        said["encode"] = "auto"
+    if n_missing and "missing" not in reading.said:
+        said["missing"] = "impute"
+    return shlex.join(spell_reading(said))
+
+
+def weights_place(columns: Sequence[ColumnInfo], reading: Reading) -> int | None:
+    """Return the place of the column that seems to hold row weights, if `fit` can take it for them.
+
+    It takes none with missing cells, and needs two other columns.
+    """
+    from isinglass.data.meaning.guards import WEIGHTS
+
+    kept = [column for column in columns if column.kind is not None]
+    if "weights" in reading.said or len(kept) < 3:
+        return None
+    noted = [j for j, column in enumerate(columns) if WEIGHTS in column.notes]
+    return next((j for j in noted if columns[j].kind and not columns[j].missing), None)
+
+
+def weights_alike(columns: Sequence[ColumnInfo], reading: Reading) -> list[int]:
+    """Return the places of the columns that are variables here, and that the options for `fit` make weights or drop."""
+    from isinglass.data.meaning.guards import WEIGHTS
+
+    weights = weights_place(columns, reading)
+    noted = [j for j, column in enumerate(columns) if WEIGHTS in column.notes and column.kind]
+    return [] if weights is None else [j for j in noted if j == weights or not columns[j].stated]
 
 
 def estimate_time(data: Table, n_jobs: int) -> JsonObject:
