@@ -176,7 +176,7 @@ def takes(
                 raise TypeError(str(error).replace(f"{record.__name__}.__init__", function.__name__)) from None
             return function(first, options)
 
-        vars(called)["__signature__"] = _declare(function.__annotations__, fields(record))  # type: ignore[arg-type]
+        called.__signature__ = _declare(function.__annotations__, fields(record))  # type: ignore[attr-defined, arg-type]
         return called
 
     return decorate

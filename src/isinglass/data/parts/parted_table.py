@@ -7,23 +7,24 @@ order of its parts: bit-identical whichever process computes them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data.meaning.coding import Coding, Guess
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.finding import find_coding
 from isinglass.data.meaning.values import Value
 from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
 from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
+from isinglass.data.parts.rows_elsewhere import RowsElsewhere
 from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
 from isinglass.data.weights import NO_WEIGHT, WeightSums, check_weight_kind
@@ -75,7 +76,7 @@ class RowSelection:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartedTable:
+class PartedTable(RowsElsewhere):
     """A table of two-valued columns in parts. It is asked for sums over rows, as a `Table` is."""
 
     backend: Backend
@@ -87,11 +88,6 @@ class PartedTable:
     selection: RowSelection = RowSelection()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
     weight_kind: str | None = "counts"  # what the weights of the parts stand for, if these have some
-
-    is_whole: ClassVar[Literal[False]] = False
-    n_unlabeled: ClassVar[Literal[0]] = 0
-    guesses: ClassVar[Mapping[Hashable, Guess]] = {}
-    row_names = rows = units = holes = drawn = None  # nothing is known of single rows, and no cell is imputed
 
     @property
     def file_options(self) -> Options:
@@ -135,11 +131,6 @@ class PartedTable:
             return 1.0, 1.0
         least, most = zip(*self.each(_extremes), strict=True)
         return min(least), max(most)
-
-    @property
-    def codes(self) -> NoReturn:
-        """Refuse: there is no array of all codes."""
-        self.whole()
 
     def __len__(self) -> int:
         return sum(self._sizes)
@@ -191,12 +182,6 @@ class PartedTable:
         scale = 1.0 if factor is None else factor / sums.largest
         return replace(self, weight_kind=kind_found, selection=replace(self.selection, scale=scale))
 
-    def _itself(self, *_: object, **__: object) -> PartedTable:
-        """Return itself: nothing is known of single rows, no cell is missing, and weights are scaled when read."""
-        return self
-
-    bare = without_holes = counted = _itself
-
     def each(self, function: Function, *arguments: object) -> Answers:
         """Return ``function(codes, weight, *arguments)`` of every part, in order."""
         return self.backend.each(_apply, (self.selection, self.columns, function, arguments))
@@ -230,17 +215,6 @@ class PartedTable:
     def distinct_rows(self) -> Bytes:
         """Return the combinations of codes that occur, some of them more than once."""
         return np.concatenate(self.each(_distinct))
-
-    def whole(self, *_: object, **__: object) -> NoReturn:
-        """Refuse: the rows are needed in memory."""
-        raise DataError(
-            "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, "
-            "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
-            "into memory."
-        )
-
-    with_weight = __array__ = __getitem__ = __iter__ = whole
-    unit_weight = weighted_rows = property(whole)
 
 
 AnyTable = Table | PartedTable

@@ -1,0 +1,73 @@
+"""What tables in parts answer where a `Table` in memory knows single rows and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import ClassVar, Literal, NoReturn, Self
+
+from isinglass.data.meaning.coding import Guess
+from isinglass.errors import DataError
+
+
+class RowsElsewhere:
+    """The rows of a table that are not in the memory of this process: nothing is known of single ones.
+
+    What may be asked of any table has an answer here; what needs the rows is refused.
+    """
+
+    is_whole: ClassVar[Literal[False]] = False
+    n_unlabeled: ClassVar[Literal[0]] = 0
+    guesses: ClassVar[Mapping[Hashable, Guess]] = {}
+    row_names: ClassVar[None] = None
+    rows: ClassVar[None] = None
+    units: ClassVar[None] = None  # no row is a copy
+    holes: ClassVar[None] = None  # no cell is to be imputed
+    drawn: ClassVar[None] = None  # or was imputed
+
+    def bare(self) -> Self:
+        """Return the table, of whose single rows nothing is known."""
+        return self
+
+    def without_holes(self) -> Self:
+        """Return the table, in which no cell is missing."""
+        return self
+
+    def counted(self, *, quiet: bool = False) -> Self:
+        """Return the table, whose weights were scaled when it was read."""
+        return self
+
+    def whole(self) -> NoReturn:
+        """Refuse: the rows are needed in memory."""
+        raise DataError(
+            "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, "
+            "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
+            "into memory."
+        )
+
+    @property
+    def codes(self) -> NoReturn:
+        """Refuse: there is no array of all codes."""
+        self.whole()
+
+    @property
+    def unit_weight(self) -> NoReturn:
+        """Refuse: there is no array of all weights."""
+        self.whole()
+
+    @property
+    def weighted_rows(self) -> NoReturn:
+        """Refuse: rows have no numbers."""
+        self.whole()
+
+    def with_weight(self, sample_weight: object) -> NoReturn:
+        """Refuse: weights are read with the parts."""
+        self.whole()
+
+    def __getitem__(self, rows: object) -> NoReturn:
+        self.whole()
+
+    def __iter__(self) -> Iterator[NoReturn]:
+        self.whole()
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        self.whole()
