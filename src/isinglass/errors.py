@@ -1,7 +1,8 @@
 """Exceptions and warnings, and how their messages mention parameters.
 
 ``setting("missing", "zero")`` puts a parameter into a message: Python prints ``missing="zero"``, and the command line
-``--missing zero``.
+``--missing zero``. Until the reader is known, a mention inside the text is U+001F name U+001E value U+001E spelling in
+Python U+001F, as people do not type these characters; what looks like a mention and is none is left as it is.
 """
 
 from __future__ import annotations

@@ -34,11 +34,16 @@ class HasFittedNetwork(Protocol):
 NetworkLike: TypeAlias = Network | HasNetwork | HasFittedNetwork | ArrayLike | sp.sparray | sp.spmatrix
 
 
+def _inside(source: object, name: str) -> object:
+    """Return the part of that name of an estimator, where it ends in an underscore, of a fit or of a solution."""
+    for attribute in (f"{name}_", name):
+        source = getattr(source, attribute, source)
+    return source
+
+
 def as_network(source: NetworkLike) -> Network:
     """Return the network of a solution, a fit, an estimator or a matrix."""
-    found = source
-    for attribute in ("network_", "network"):
-        found = getattr(found, attribute, found)
+    found = _inside(source, "network")
     if isinstance(found, Network):
         return found
     if isinstance(source, str | Mapping | Path) or not (hasattr(source, "__len__") or sp.issparse(source)):
@@ -52,9 +57,7 @@ def as_network(source: NetworkLike) -> Network:
 
 def solution_of(source: object) -> Solution | None:
     """Return a solution, or that of a fit or an estimator; None for what has none."""
-    found = source
-    for attribute in ("solution_", "solution"):
-        found = getattr(found, attribute, found)
+    found = _inside(source, "solution")
     return found if isinstance(found, Solution) else None
 
 

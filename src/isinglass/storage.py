@@ -21,9 +21,8 @@ import math
 import types
 import typing
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from itertools import islice
 from operator import attrgetter
 from os import PathLike, fspath
 from typing import IO, TYPE_CHECKING, Any
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 Record = typing.TypeVar("Record")
-Key = typing.TypeVar("Key")
 HEADER = "header"
 MAX_MEMBERS = 100
 MAX_HEADER_BYTES = 1 << 24
@@ -56,7 +54,10 @@ NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
 
 def stored_as(instead: object) -> Mapping[str, object]:
     """Return the metadata of a dataclass field that has another value in the file where its own cannot be stored."""
-    return {"instead": (instead,)}
+    return {"instead": instead}
+
+
+_LEFT_OUT, _REFUSED = object(), object()  # what becomes of an entry that cannot be stored and has no other value
 
 
 class DamagedError(Exception):
@@ -193,40 +194,40 @@ class _Parts:
         if isinstance(value, list | tuple):
             return {type(value).__name__: [self.add(item, where) for item in value]}, None
         if isinstance(value, Mapping):  # of settings, those that cannot be stored are left out
-            entries = self._entries(
-                ((key, item, () if isinstance(key, str) else None) for key, item in value.items()), where
-            )
-            return {"mapping": [[self.add(key, where), item] for key, item in entries]}, None
+            entries = []
+            for key, item in value.items():
+                tree = self._add_entry(item, where, key, _LEFT_OUT if isinstance(key, str) else _REFUSED)
+                if tree is not _LEFT_OUT:
+                    entries.append([self.add(key, where), tree])
+            return {"mapping": entries}, None
         if is_dataclass(value) and not isinstance(value, type):
-            known = [(vars(value)[field.name], field) for field in fields(value) if field.name in vars(value)]
-            stored = [(each, field) for each, field in known if field.metadata.get("stored", True)]
-            each = ((field.name, item, field.metadata.get("instead")) for item, field in stored)
-            return {type(value).__name__: dict(self._entries(each, where))}, None
+            trees = {}
+            for field in fields(value):
+                if field.name in vars(value) and field.metadata.get("stored", True):
+                    instead = field.metadata.get("instead", _REFUSED)
+                    trees[field.name] = self._add_entry(vars(value)[field.name], where, field.name, instead)
+            return {type(value).__name__: {name: tree for name, tree in trees.items() if tree is not _LEFT_OUT}}, None
         if hasattr(value, "indptr"):
             layout, shape, *arrays = attrgetter("format", "shape", "data", "indices", "indptr")(value)
             return {"sparse": [layout, *map(int, shape), *(self.add(array, where) for array in arrays)]}, None
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
-    def _entries(
-        self, entries: Iterable[tuple[Key, object, tuple[object, ...] | None]], where: str
-    ) -> Iterator[tuple[Key, object]]:
-        """Yield the keys of entries, and what stands for their values.
+    def _add_entry(self, value: object, where: str, key: object, instead: object) -> object:
+        """Return what stands for an entry of a mapping or a record, or for ``instead`` where it cannot be stored.
 
-        A value that cannot be stored is refused (None), left out (the empty tuple), or replaced, and named.
+        ``instead`` may be `_LEFT_OUT`, which is returned, or `_REFUSED`: then there is an error.
         """
-        for key, value, instead in entries:
-            place, n_before = f"{where}.{key}".lstrip("."), len(self._found)
-            try:
-                tree = self.add(value, place)
-            except NotStorableError:
-                if instead is None:
-                    raise
-                self._found = dict(islice(self._found.items(), n_before))
-                self._known.clear()
-                self.left_out.append(place)
-                yield from ((key, self.add(other, place)) for other in instead)
-            else:
-                yield key, tree
+        place, n_before = f"{where}.{key}".lstrip("."), len(self._found)
+        try:
+            return self.add(value, place)
+        except NotStorableError:
+            if instead is _REFUSED:
+                raise
+        while len(self._found) > n_before:  # parts of the value, which are not wanted without it
+            self._found.popitem()
+        self._known.clear()
+        self.left_out.append(place)
+        return instead if instead is _LEFT_OUT else self.add(instead, place)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

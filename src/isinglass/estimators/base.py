@@ -137,7 +137,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         return self
 
     def _set_attributes(self, fit: Fit) -> None:
-        """Set the fitted attributes; not all fits have those from ``path_``."""
+        """Set the fitted attributes; not all fits have those that depend on the method and the table."""
         self.fit_ = fit
         self.network_ = fit.network
         self.solution_ = fit.solution
@@ -151,26 +151,23 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         self.pair_counts_ = fit.data.pair_counts
         self.coding_ = fit.coding
         self.encoding_ = fit.coding.encoding
-        if fit.selection.path is not None:
-            self.path_ = fit.selection.path
-        if fit.alphas is not None:
-            self.alphas_ = fit.alphas
-        if fit.solution.alphas_per_node is not None:
-            self.alphas_per_node_ = fit.solution.alphas_per_node
-        if fit.ebic_path is not None:
-            self.ebic_path_ = fit.ebic_path
-        if fit.selection.stability is not None:
-            self.stability_ = fit.selection.stability
-        if fit.selection.stages is not None:
-            self.stages_ = fit.selection.stages
-        if fit.refits is not None:
-            self.edge_refits_, self.edge_errors_ = fit.refits.edges, fit.refits.edge_errors
-        if fit.edge_q is not None:
-            self.edge_q_ = fit.edge_q
-        if fit.marginals is not None:
-            self.marginals_ = fit.marginals
-        if fit.imputation is not None:
-            self.imputation_ = fit.imputation
+        refits = fit.refits
+        depends = {
+            "path_": fit.selection.path,
+            "alphas_": fit.alphas,
+            "alphas_per_node_": fit.solution.alphas_per_node,
+            "ebic_path_": fit.ebic_path,
+            "stability_": fit.selection.stability,
+            "stages_": fit.selection.stages,
+            "edge_refits_": None if refits is None else refits.edges,
+            "edge_errors_": None if refits is None else refits.edge_errors,
+            "edge_q_": fit.edge_q,
+            "marginals_": fit.marginals,
+            "imputation_": fit.imputation,
+        }
+        for name, value in depends.items():
+            if value is not None:
+                setattr(self, name, value)
         if fit.choice is not None:
             self._set_attributes_of_choice(fit.choice)
 
