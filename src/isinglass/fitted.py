@@ -13,15 +13,15 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.conditionals import energies, ones_given_rest, row_scores
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete, open_once
-from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values, put_numbers
 from isinglass.evaluate.prediction import cell_probabilities, fill_drawn, fill_most_probable, label_cells, score_rows
 from isinglass.network import Network, strongest_first
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
-from isinglass.simulate.gibbs import gibbs_diagnostics, gibbs_sample
-from isinglass.simulate.mixing import describe_mixing
+from isinglass.simulate.gibbs import gibbs_sample
+from isinglass.simulate.sample_checks import warn_if_unlike, warn_unless_mixed
 from isinglass.text_tables import Columns, show_columns
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ SUMMARY = (
     *("partial_correlation", "stability", "log_odds_ratio"),
 )
 """Columns of the edges that a summary shows."""
-_PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
-_COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
 
 
 class FittedNetwork:
@@ -234,8 +232,9 @@ class FittedNetwork:
             rows = exact_sample(network, n_samples, random_state=random_state)
         else:
             rows = gibbs_sample(network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
-            _warn_unless_mixed(network, burn_in, thin)
-        _warn_if_unlike(np.asarray(rows), record)
+            warn_unless_mixed(network, burn_in, thin)
+        data = record.data
+        warn_if_unlike(np.asarray(rows), record.network, data.shares, data.pair_counts, data.n_rows)
         return rows
 
     def plot(self, ax: Any = None, *, groups: NodeValues | None = None) -> Any:  # Any: of matplotlib, which is optional
@@ -358,43 +357,3 @@ def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> Floa
 def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:
     found = energies(network, table)
     return float(found.sum() if weight is None else weight @ found)
-
-
-def _warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
-    with suppress_warnings(MixingWarning):  # what is said here is about the sample
-        found = gibbs_diagnostics(network, n_samples=_PROBED_ROWS, burn_in=burn_in, thin=thin)
-    if not found.mixed:
-        warn(
-            MixingWarning(
-                f"The chain has not mixed after {burn_in} sweeps: {describe_mixing(found)} of {4 * _PROBED_ROWS} "
-                f"rows of four other chains. The rows depend on its starting values. Raise {setting('burn_in')}, or "
-                "fit a sparser network."
-            )
-        )
-
-
-def _warn_if_unlike(rows: Bytes, record: Fit) -> None:
-    """Compare the shares of categories, and of both ones at the edges, with those of the table of the fit."""
-    if len(rows) < _COMPARED_ROWS:
-        return
-    variables, edges = record.network.variables, record.network.edge_index
-    shares = np.bincount(variables.flat(rows).ravel(), minlength=len(record.data.shares)) / len(rows)
-    where, known = [variables.called(int(s)) for s in variables.column], np.minimum(record.data.shares, 1.0)
-    if variables.is_binary and len(edges):
-        pairs = np.array([counts[1, 1] / counts.sum() for counts in record.data.pair_counts])
-        together = np.array([np.mean(rows[:, s] & rows[:, t]) for s, t in edges.tolist()])
-        where += [" and ".join(variables.called(int(node)) for node in pair) for pair in edges]
-        shares, known = np.r_[shares, together], np.r_[known, pairs]
-    pooled = (shares + known) / 2
-    size = min(_COMPARED_ROWS, record.data.n_rows)  # rows of a chain are worth fewer than they are
-    far = np.abs(shares - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
-    if far.any():
-        worst = int(np.argmax(np.where(far, np.abs(shares - known), 0.0)))
-        warn(
-            MixingWarning(
-                f"The samples do not look like the table of the fit: {where[worst]} has a share of "
-                f"{shares[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
-                "differ). Such a network may predict single cells well, but it does not reproduce the "
-                "table. Fit a sparser one, and run check(X)."
-            )
-        )
