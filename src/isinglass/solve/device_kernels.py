@@ -13,14 +13,15 @@ import triton.language as tl
 from numpy.typing import NDArray
 from triton.language.extra import libdevice
 
+from isinglass.arrays import FloatArray
 from isinglass.solve.device_rows import DeviceRows
-from isinglass.solve.rows import Doubles, Ints, Places
+from isinglass.solve.rows import Ints, Places
 
 ROWS = 512  # of one step of a pass
 SIDE = 128  # of a tile of pairs
 DEPTH = 128  # rows of one step of a tile
 WARPS, STAGES = 8, 2  # of a tile of pairs
-GROUP = 32  # tiles above each other that run at the same time, so that their columns stay in cache
+TILES_OF_STACK = 32  # tiles above each other that run at the same time, so that their columns stay in cache
 
 
 @triton.jit
@@ -143,13 +144,13 @@ def _pairs(
 class KernelRows(DeviceRows):
     """Rows on a CUDA device, with kernels for predictors, gradients and the scan of all pairs."""
 
-    def __init__(self, table: NDArray[np.uint8], weight: Doubles | None, device: torch.device) -> None:
+    def __init__(self, table: NDArray[np.uint8], weight: FloatArray | None, device: torch.device) -> None:
         super().__init__(table, weight, device)
         self._room_for_keys = 1 << 20  # pairs that one scan has room for
 
     def _move(
-        self, nodes: Ints, offsets: Doubles, begin: Places, moved: Ints, coefficients: Doubles, afresh: bool
-    ) -> Doubles:
+        self, nodes: Ints, offsets: FloatArray, begin: Places, moved: Ints, coefficients: FloatArray, afresh: bool
+    ) -> FloatArray:
         sums = torch.empty((len(nodes), 4), dtype=torch.float64, device=self.device)
         given = [self._give(array) for array in (nodes, offsets, begin, moved, coefficients)]
         state = self.X, self.eta, self.wr, self.high, self.low, self.w, self.to_digits
@@ -157,7 +158,7 @@ class KernelRows(DeviceRows):
             _move[(len(nodes),)](*state, *given, sums, self.width, AFRESH=bool(afresh), STEP=ROWS)
         return self._take(sums)
 
-    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
+    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> FloatArray:
         """As `SumRows.gradients`."""
         if len(columns) == 0:
             return np.zeros(0)
@@ -183,7 +184,7 @@ class KernelRows(DeviceRows):
                     self._give(np.array(bounds, dtype=np.int32)), self.scales, keys, count, certified,
                     self._give(np.array(limits, dtype=np.float32)), self.p, self.lines, self.width, len(bounds),
                     len(keys),
-                    HAS_MATRIX=has_matrix, ONE_GROUP=len(bounds) == 1, SIZE=SIDE, STEP=DEPTH, STACK=GROUP,
+                    HAS_MATRIX=has_matrix, ONE_GROUP=len(bounds) == 1, SIZE=SIDE, STEP=DEPTH, STACK=TILES_OF_STACK,
                     num_warps=WARPS, num_stages=STAGES,
                 )  # fmt: skip
             number = int(count)

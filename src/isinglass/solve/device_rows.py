@@ -17,10 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from isinglass.arrays import AnyArray
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.errors import LimitError, setting
 from isinglass.solve.device import BYTES_PER_CELL
-from isinglass.solve.rows import Doubles, Floats, Ints, Places
+from isinglass.solve.rows import Floats, Ints, Places
 
 Item = TypeVar("Item", bound=np.generic)
 
@@ -37,7 +37,7 @@ class DeviceRows:
     Everything is tensor operations, on any device. ``device_kernels.KernelRows`` has fused kernels for some.
     """
 
-    def __init__(self, table: NDArray[np.uint8], weight: Doubles | None, device: torch.device) -> None:
+    def __init__(self, table: NDArray[np.uint8], weight: FloatArray | None, device: torch.device) -> None:
         self.device = device
         n, self.p = table.shape
         if n > MOST_ROWS:
@@ -116,7 +116,7 @@ class DeviceRows:
     def n_distinct(self) -> int:
         return len(self.layout.position)
 
-    def margins(self) -> tuple[Doubles, Doubles]:
+    def margins(self) -> tuple[FloatArray, FloatArray]:
         return self._margins
 
     def rounding(self) -> float:
@@ -126,20 +126,20 @@ class DeviceRows:
     def move(
         self,
         nodes: Ints,
-        offsets: Doubles,
+        offsets: FloatArray,
         moved_begin: Places,
         moved: Ints,
-        coefficients: Doubles,
+        coefficients: FloatArray,
         asked_begin: Places,
         asked: Ints,
         afresh: bool,
-    ) -> tuple[Doubles, Doubles]:
+    ) -> tuple[FloatArray, FloatArray]:
         sums = self._move(nodes, offsets, moved_begin, moved, coefficients, afresh)
         return sums, self.gradients(nodes, asked_begin, asked)
 
     def _move(
-        self, nodes: Ints, offsets: Doubles, begin: Places, moved: Ints, coefficients: Doubles, afresh: bool
-    ) -> Doubles:
+        self, nodes: Ints, offsets: FloatArray, begin: Places, moved: Ints, coefficients: FloatArray, afresh: bool
+    ) -> FloatArray:
         """Move predictors and everything that follows from them; return the sums of each node."""
         sums = np.empty((len(nodes), 4))
         for these in self._pieces(np.arange(len(nodes)), 80 * self.width):
@@ -155,7 +155,7 @@ class DeviceRows:
             sums[these] = self._pass(self._give(nodes[these].astype(np.int64)))
         return sums
 
-    def _pass(self, lines: torch.Tensor) -> Doubles:
+    def _pass(self, lines: torch.Tensor) -> FloatArray:
         """Residuals and digits from the predictors of these nodes; their loss, curvature and sums."""
         w = self.w
         eta, is_one = self.eta[lines], self.X[lines] != 0
@@ -174,7 +174,7 @@ class DeviceRows:
         self.low[lines], self.high[lines] = low.to(torch.int8), ((digits - low) >> 8).to(torch.int8)
         return self._take(torch.stack([loss, curve, zeros, ones], dim=1))
 
-    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
+    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> FloatArray:
         values = np.empty(len(columns))
         for tasks, place, counts in self._batches(begin, 17):
             x = self._columns(columns, place, torch.float64)
@@ -191,7 +191,7 @@ class DeviceRows:
         small = torch.exp(-eta.abs())
         return w * torch.where(against > WRONG, 0.5 / against.clamp(min=WRONG), small / (1 + small) ** 2)
 
-    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, FloatArray]:
         degree = np.diff(begin)
         first = np.concatenate([[0], np.cumsum(degree**2)])
         G, b, curve = np.empty(first[-1], np.float32), np.empty(len(columns), np.float32), np.empty(len(nodes))
@@ -209,7 +209,9 @@ class DeviceRows:
             G[entry[both]] = block[both]
         return G, b, curve
 
-    def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+    def diagonals(
+        self, nodes: Ints, begin: Places, columns: Ints, majorized: bool
+    ) -> tuple[Floats, Floats, FloatArray]:
         if self.curves is None:
             self.curves = torch.zeros((self.lines, self.width), dtype=torch.float32, device=self.device)
         diagonal, b, curve = (np.empty(size) for size in (len(columns), len(columns), len(nodes)))
@@ -226,7 +228,7 @@ class DeviceRows:
             diagonal[place[counts]] = self._take(sums * (rest / total))[counts]
         return diagonal.astype(np.float32), b.astype(np.float32), curve
 
-    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: Doubles) -> Floats:
+    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: FloatArray) -> Floats:
         if self.curves is None:
             raise RuntimeError("a product needs its diagonal first")
         values = np.empty(len(columns), np.float32)
@@ -254,7 +256,7 @@ class DeviceRows:
         pieces = self._pieces(nodes, 30 * self.width)
         return max(float((self.eta[self._give(these.astype(np.int64))].abs() * is_row).max()) for these in pieces)
 
-    def gram(self, node: int, columns: Ints) -> Doubles:
+    def gram(self, node: int, columns: Ints) -> FloatArray:
         """As `SumRows.gram`."""
         size = self.wr[node].abs()
         share = size / torch.where(self.w > 0, self.w, 1.0)
@@ -263,7 +265,7 @@ class DeviceRows:
         Z[:-1] = self.X[self._give(columns.astype(np.int64))]
         return self._take((Z * curve) @ Z.T)
 
-    def penalize(self, omega: Doubles | None) -> None:
+    def penalize(self, omega: FloatArray | None) -> None:
         """Take the penalty weights, rounded down: a smaller limit finds more pairs and certifies fewer."""
         error = self._counts @ (self.layout.scale / 2) * (1 + 1e-6)  # of a pair's gradient, by either end
         ones, zeros = self._margins
@@ -317,10 +319,10 @@ class DeviceRows:
             b = min(a + height, self.lines)
             value = torch.zeros((b - a, self.lines - a), dtype=torch.float64, device=self.device)
             for (start, end), scale in zip(self.layout.bounds, self.layout.scale, strict=True):
-                X, rest = self.X[a:b, start:end], self.X[a:, start:end]
+                own, others = self.X[a:b, start:end], self.X[a:, start:end]
                 for digit, worth in ((self.high[:, start:end], 256.0 * scale), (self.low[:, start:end], scale)):
-                    value += worth * torch._int_mm(digit[a:b].contiguous(), rest.T)
-                    value += worth * torch._int_mm(X.contiguous(), digit[a:].T)
+                    value += worth * torch._int_mm(digit[a:b].contiguous(), others.T)
+                    value += worth * torch._int_mm(own.contiguous(), digit[a:].T)
             lines, columns = slice(0, min(b, self.p) - a), slice(0, self.p - a)
             if self.matrix is not None:
                 omega = self.matrix[a : min(b, self.p), a : self.p]
@@ -336,7 +338,7 @@ class _Layout:
     largest weight over ``LARGEST_DIGIT``.
     """
 
-    def __init__(self, weight: Doubles) -> None:
+    def __init__(self, weight: FloatArray) -> None:
         weight = weight / weight.sum()
         exponent = np.frexp(weight)[1]
         self.position, self.bounds, scale, padded, end = np.empty(len(weight), np.int64), [], [], [], 0

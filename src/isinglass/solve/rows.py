@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from isinglass.data.parts.parted_table import PartedTable, RowSelection, rows_of
 
 logger = logging.getLogger("isinglass")
 
-Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -33,7 +32,6 @@ Answer: TypeAlias = Any  # of a call by name: arrays, numbers or tuples of them
 _BYTES_AT_ONCE = 1e9  # of gradients of all pairs that wait to be added
 _ADDITION = 1.2e-7  # of one single-precision addition to a sum of at most 2
 CHANGES = ("move", "remember", "diagonals")  # calls that change what the rows know
-LOST = "not here any more"
 BYTES_KEPT = 20  # per row of a node that keeps predictor, residuals and remembered residuals
 BYTES_OTHER = 3  # per cell: the compiled table, its bits, and the bytes that it is made of
 MOST_REMEMBERED = 2000  # columns of a table whose gradients without edges are remembered: 8 MB
@@ -68,7 +66,7 @@ class SumRows:
         """Return the number of rows held, equal ones counted once if they are merged."""
         return sum(self.ask("n_distinct"))
 
-    def margins(self) -> tuple[Doubles, Doubles]:
+    def margins(self) -> tuple[FloatArray, FloatArray]:
         """Return the weight of the ones and of the zeros of every column."""
         ones, zeros = zip(*self.ask("margins"), strict=True)
         return _total(ones), _total(zeros)
@@ -86,14 +84,14 @@ class SumRows:
     def move(
         self,
         nodes: Ints,
-        offsets: Doubles,
+        offsets: FloatArray,
         moved_begin: Places,
         moved: Ints,
-        coefficients: Doubles,
+        coefficients: FloatArray,
         asked_begin: Places,
         asked: Ints,
         afresh: bool,
-    ) -> tuple[Doubles, Doubles]:
+    ) -> tuple[FloatArray, FloatArray]:
         """Add offset + Σ coefficient·x to each node's predictor, or start it from there (``afresh``).
 
         Return loss, Σwσ(1−σ), Σwσ over the zeros and Σw(1−σ) over the ones of each node (one row per node),
@@ -102,11 +100,11 @@ class SumRows:
         each = self.ask("move", nodes, offsets, moved_begin, moved, coefficients, asked_begin, asked, afresh)
         return _total([sums for sums, _ in each]), _total([gradients for _, gradients in each])
 
-    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
+    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> FloatArray:
         """Return Σ w r_node x_column."""
         return _total(self.ask("gradients", nodes, begin, columns))
 
-    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, FloatArray]:
         """Return each node's Gram matrix of columns centered with the curvatures v = wσ(1−σ), Σ v x and Σ v.
 
         The matrices lie one after the other, row by row. ``majorized``: v = w/4 instead.
@@ -117,12 +115,14 @@ class SumRows:
         left, right = (begin[node] + part for part in np.divmod(place, degree[node]))
         return _merge(self.ask("blocks", nodes, begin, columns, majorized), begin, left, right)
 
-    def diagonals(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+    def diagonals(
+        self, nodes: Ints, begin: Places, columns: Ints, majorized: bool
+    ) -> tuple[Floats, Floats, FloatArray]:
         """Return the diagonals only, Σ v x and Σ v, and keep columns and curvatures for ``products``."""
         each = np.arange(len(columns))
         return _merge(self.ask("diagonals", nodes, begin, columns, majorized), begin, each, each)
 
-    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: Doubles) -> Floats:
+    def products(self, nodes: Ints, begin: Places, columns: Ints, d: Floats, centers: FloatArray) -> Floats:
         """Return Σ v x (Xd − center) with the columns and curvatures of the last ``diagonals``."""
         return _total(self.ask("products", nodes, begin, columns, d, centers)).astype(np.float32)
 
@@ -134,7 +134,7 @@ class SumRows:
         """Return the largest absolute η of these nodes."""
         return float(max(self.ask("largest_predictor", nodes)))
 
-    def gram(self, node: int, columns: Ints) -> Doubles:
+    def gram(self, node: int, columns: Ints) -> FloatArray:
         """Return Zᵀ diag(wσ(1−σ)) Z, rounded down, Z = [columns, 1]."""
         return _total(self.ask("gram", node, columns))
 
@@ -142,7 +142,7 @@ class SumRows:
         """Remember these nodes' residuals for ``drift``."""
         self.ask("remember", nodes)
 
-    def drift(self, nodes: Ints) -> Doubles:
+    def drift(self, nodes: Ints) -> FloatArray:
         """Return Σ(w r − w r_ref)²/w and Σ(w r − w r_ref) of each node."""
         return _total(self.ask("drift", nodes))
 
@@ -159,14 +159,14 @@ class SumRows:
         return total, slack
 
 
-def _total(answers: Sequence[Answer]) -> Doubles:
+def _total(answers: Sequence[Answer]) -> FloatArray:
     total = np.array(answers[0], dtype=np.float64)
     for answer in answers[1:]:
         total += answer
     return total
 
 
-def _merge(each: list[Answer], begin: Places, left: Places, right: Places) -> tuple[Floats, Floats, Doubles]:
+def _merge(each: list[Answer], begin: Places, left: Places, right: Places) -> tuple[Floats, Floats, FloatArray]:
     """Add matrices that are each centered at their part's means m_k.
 
     About the common means m a part's matrix is larger by S_k (m_k − m)(m_k − m)ᵀ, a sum without cancellation.
@@ -183,17 +183,32 @@ def _merge(each: list[Answer], begin: Places, left: Places, right: Places) -> tu
     return values.astype(np.float32), b.astype(np.float32), curve
 
 
-def _quotient(above: Doubles, below: Doubles) -> Doubles:
+def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
     return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
+
+
+class Lost:
+    """In place of an answer: the part has no rows of the version that was asked for."""
+
+
+class Version(NamedTuple):
+    """What the state of compiled rows is of: a problem, and how many changes it has made."""
+
+    problem: str
+    n_changes: int
+
+    def after(self, call: str) -> Version:
+        """Return the version after a call."""
+        return self._replace(n_changes=self.n_changes + (call in CHANGES))
 
 
 class PartedRows(SumRows):
     """The rows of a table in parts: every call of the solver is one round of messages to the parts.
 
-    A part keeps compiled rows between calls, under the key of the recipe they were made by, and with them the problem
-    and the number of changes that their state is of (``version``). A message names key and version. A part that has no
-    such rows, because its worker was lost or another problem has used them, answers LOST and is asked again with recipe
-    and state. The state is a few numbers per edge, the same for all parts; one row of zeros (``shadow``) has it here.
+    A part keeps compiled rows between calls, under the key of the recipe they were made by, and the version of their
+    state. A message names both. A part that has no such rows, because its worker was lost or another problem has used
+    them, answers `Lost` and is asked again with recipe and state. The state is a few numbers per edge, the same for all
+    parts: ``here``, one row of zeros in this process, goes through the same changes and has it.
 
     ``total`` is the sum of all weights; ``n_threads`` is for this process, workers of Dask have their own number.
     """
@@ -203,8 +218,9 @@ class PartedRows(SumRows):
         super().__init__(np.flatnonzero(weighted).tolist())
         self.backend = table.backend
         self.recipe = _Recipe(table.selection, table.columns, total, n_threads)
-        self.shadow = CpuRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
-        self.owner, self.n_changes = uuid.uuid4().hex, 0
+        self.here = CpuRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
+        self.version = Version(uuid.uuid4().hex, 0)
+        self.n_columns = table.shape[1]  # known without a round of messages
         self.n_rows = len(table)
         self.rounds = 0
         self.backend.settle()
@@ -212,22 +228,22 @@ class PartedRows(SumRows):
     def ask(self, call: str, *arguments: object, only: Sequence[int] | None = None) -> list[Answer]:
         """Send one call to all parts, or to some, and collect the answers in order."""
         asked = self.parts if only is None else [self.parts[k] for k in only]
-        message = self.recipe.key, (self.owner, self.n_changes), call, arguments
+        message = self.recipe.key, self.version, call, arguments
         answers = dict(zip(asked, self.backend.each(_answer, message, only=asked), strict=True))
-        lost = [k for k, answer in answers.items() if isinstance(answer, str) and answer == LOST]
+        lost = [k for k, answer in answers.items() if isinstance(answer, Lost)]
         if lost:
-            again = self.recipe, self.shadow.state()
+            again = self.recipe, self.here.state()
             answers |= dict(zip(lost, self.backend.each(_answer, (*message, again), only=lost), strict=True))
         if call in CHANGES:
-            self.n_changes += 1
-            getattr(self.shadow, call)(*arguments)
+            getattr(self.here, call)(*arguments)
+        self.version = self.version.after(call)
         self.rounds += 1
         logger.debug("round %d: %s over %d rows in %d parts", self.rounds, call, self.n_rows, len(answers))
         return list(answers.values())
 
     def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
         """Return them as any rows do; where there are no edges, as at the start of every path, they are remembered."""
-        now: Any = self.shadow.state()[0]  # Any: of the core, four arrays
+        now: Any = self.here.state()[0]  # Any: of the core, four arrays
         offsets, _, columns, _ = now
         if len(columns) or self.n_columns > MOST_REMEMBERED:
             return super().all_pairs(first, last)
@@ -272,17 +288,17 @@ class _Recipe:
 
 @dataclass
 class _Kept:
-    """Compiled rows of a part, and what their state is of: a problem, and how many changes it has made."""
+    """Compiled rows of a part."""
 
     rows: CpuRows
     n_bytes: int
-    version: tuple[str, int] | None = None
+    version: Version | None = None  # None: a call was not finished
 
 
 def _answer(
     part: Part,
     key: str,
-    version: tuple[str, int],
+    version: Version,
     call: str,
     arguments: tuple[object, ...],
     again: tuple[_Recipe, tuple[object, ...]] | None = None,
@@ -296,9 +312,8 @@ def _answer(
             kept = part.kept[key] = recipe.compile(part)
         kept.rows.restore(state)
     elif kept is None or kept.version != version:
-        return LOST
+        return Lost()
     kept.version = None  # of rows that an exception leaves halfway
     answer = getattr(kept.rows, call)(*arguments)
-    owner, n_changes = version
-    kept.version = owner, n_changes + (call in CHANGES)
+    kept.version = version.after(call)
     return answer
