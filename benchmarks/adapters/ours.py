@@ -38,7 +38,8 @@ class BmnRival(OurRival):
 def solver_digest() -> str:
     """Digest of the compiled kernels and the Python that drives them."""
     # An editable install keeps the Python in src and the kernels in site-packages: ask where each is loaded from.
-    names = ("isinglass.solve.path", "isinglass.solve.nodewise", "isinglass._core._native")
+    python = ("path", "joint_problem", "following", "nodewise", "regressions")
+    names = (*(f"isinglass.solve.{name}" for name in python), "isinglass._core._native")
     contents = [Path(find_spec(name).origin).read_bytes() for name in names]
     # A build for profiling is compiled with other flags; its times must not pass for those of a release.
     mark = ", DEBUG SYMBOLS: not a release build" if b".debug_info" in contents[-1] else ""

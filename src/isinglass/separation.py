@@ -12,6 +12,7 @@ from isinglass.errors import LimitError
 from isinglass.machine.signals import call_interruptibly, defer_signals
 
 Matrix: TypeAlias = Any  # dense or sparse: scipy has no type for both
+SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
 
 

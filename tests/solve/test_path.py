@@ -13,15 +13,16 @@ from reference import reference_solution
 
 from isinglass import as_table, ising_path
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
-from isinglass.solve import path as path_module
-from isinglass.solve.path import CELLS_AT_ONCE, JointProblem, alpha_max
+from isinglass.solve import following
+from isinglass.solve.joint_problem import JointProblem
+from isinglass.solve.path import CELLS_AT_ONCE, alpha_max
 
 
 @pytest.fixture(params=["all pairs", "screened"])
 def mode(request, monkeypatch):
     """Run a test with the one-call path for small tables and with the screening loop."""
     if request.param == "screened":
-        monkeypatch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+        monkeypatch.setattr(following, "ALL_PAIRS_UP_TO", 1)
     return request.param
 
 
@@ -67,7 +68,7 @@ def test_stored_optima_are_reached(case):
 
 @pytest.mark.parametrize("name", ["er10", "unbal10"])
 def test_stored_optima_are_reached_through_the_screening_loop(name, monkeypatch):
-    monkeypatch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+    monkeypatch.setattr(following, "ALL_PAIRS_UP_TO", 1)
     for case in (case for case in cases() if case.name == name):
         path = ising_path(case.X, [case.alpha], tol=1e-10)
         np.testing.assert_allclose(theta(path[0]), case.theta, atol=1e-6 * np.abs(case.theta).max())
@@ -108,7 +109,7 @@ def test_any_table_is_solved(seed, n, p, share, screened):
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
         if screened:
-            patch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+            patch.setattr(following, "ALL_PAIRS_UP_TO", 1)
         path = ising_path(X, [alpha])
     assert_certified(X, path)
 
@@ -141,7 +142,7 @@ def test_edges_are_exactly_zero_at_alpha_max_and_not_below(mode):
 def test_screening_changes_nothing_and_saves_work(monkeypatch):
     X = random_table(np.random.default_rng(3), 200, 20)
     unscreened = ising_path(X, 10, alpha_min_ratio=0.1, tol=1e-10)
-    monkeypatch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
+    monkeypatch.setattr(following, "ALL_PAIRS_UP_TO", 1)
     screened = ising_path(X, 10, alpha_min_ratio=0.1, tol=1e-10)
     assert (unscreened.n_screened == 0).all()
     assert (screened.n_screened[:5] > 100).all()  # of 190 pairs
@@ -153,8 +154,8 @@ def test_the_check_repairs_a_strong_rule_that_is_wrong(monkeypatch):
     """With a threshold far too high, everything that matters is found by the check over all pairs."""
     X = random_table(np.random.default_rng(4), 200, 20)
     honest = ising_path(X, 6, alpha_min_ratio=0.1, tol=1e-10)
-    monkeypatch.setattr(path_module, "ALL_PAIRS_UP_TO", 1)
-    monkeypatch.setattr(path_module, "STRICTNESS", 1e9)
+    monkeypatch.setattr(following, "ALL_PAIRS_UP_TO", 1)
+    monkeypatch.setattr(following, "STRICTNESS", 1e9)
     repaired = ising_path(X, 6, alpha_min_ratio=0.1, tol=1e-10)
     assert repaired[-1].n_edges > 20
     for one, other in zip(honest, repaired, strict=True):

@@ -1,6 +1,6 @@
 """The objective of a table at any network."""
 
-from isinglass.penalties import penalty_matrix, refuse_vanishing, smoothed_field
+from isinglass.penalties import penalty_matrix, smoothed_field
 from isinglass.solve.objective import Objective, of
 
-__all__ = ["Objective", "of", "penalty_matrix", "refuse_vanishing", "smoothed_field"]
+__all__ = ["Objective", "of", "penalty_matrix", "smoothed_field"]

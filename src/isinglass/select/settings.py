@@ -21,7 +21,7 @@ from isinglass.network import Network
 from isinglass.solve.alphas import alpha_grid
 from isinglass.variables import Variables
 
-Alphas = int | float | Sequence[float] | AnyArray
+Alphas = int | float | Sequence[float] | AnyArray  # as model files hold them; functions take `AlphasLike`
 _LONGEST = 300
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import is_real
 from isinglass.errors import ArgumentError, DataError, setting
 
+AlphasLike: TypeAlias = int | float | ArrayLike  # their number, or one or several by value
 MOST = 100_000
 _REMEDY = "Pass a count such as alphas=30, one value such as alphas=0.1, or a list of values."
 
 
 def alpha_grid(
-    alpha_max: float, alphas: int | float | ArrayLike, *, alpha_min_ratio: float, at_zero: float = 0.0
+    alpha_max: float, alphas: AlphasLike, *, alpha_min_ratio: float, at_zero: float = 0.0
 ) -> NDArray[np.float64]:
     """Return the penalty strengths of a path, decreasing.
 

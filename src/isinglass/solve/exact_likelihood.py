@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError, LimitError, setting
-from isinglass.penalties import EPSILON, penalty_matrix, refuse_vanishing, violations
+from isinglass.penalties import EPSILON, Penalty, penalty_matrix, refuse_vanishing, violations
 from isinglass.solve.reduction import Reduction
 
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
@@ -74,7 +74,7 @@ class Likelihood:
     empirical: FloatArray  # share of each state in the table
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None) -> Likelihood:
+    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: Penalty) -> Likelihood:
         """Check the arguments and count the states."""
         table = as_table(X, sample_weight).whole().without_holes()
         table.variables.require_two_values("X")

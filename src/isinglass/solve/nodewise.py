@@ -17,15 +17,15 @@ from isinglass.data import Table, as_table
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
-from isinglass.solve.alphas import alpha_grid
+from isinglass.solve.alphas import AlphasLike, alpha_grid
 from isinglass.solve.columns import warn_constant
-from isinglass.solve.path import collect, warn_if_not_converged
+from isinglass.solve.following import collect, warn_if_not_converged
 from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, NodewiseProblem
 
 
 def nodewise_path(
     X: ArrayLike,
-    alphas: int | float | ArrayLike = 50,
+    alphas: AlphasLike = 50,
     *,
     sample_weight: ArrayLike | None = None,
     rule: str = "and",

@@ -25,8 +25,8 @@ from isinglass.network import Network
 from isinglass.pairs import block_coordinates, pairs_of
 from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
-from isinglass.separation import separating_direction
-from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA
+from isinglass.separation import SUSPICIOUS_ETA, separating_direction
+from isinglass.solve.following import strictness_among
 from isinglass.solve.reduction import Reduction, refuse_free
 from isinglass.variables import Variables
 
@@ -267,7 +267,7 @@ class NodewiseProblem:
             if lowest == 0.0:
                 raise refuse_free()
             refuse_vanishing(float(lowest), self.omega)
-        strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
+        strictness = strictness_among(len(nodes))
         paths = self.compiled.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
         if self.reduction.variables.is_binary:
             self._refuse_separation(paths)
