@@ -16,7 +16,7 @@ from cluster import deadly_square
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings, warn
 from isinglass.select import parallel, progress
 from isinglass.select.parallel import run_tasks, task_run
-from isinglass.select.settings import Run
+from isinglass.select.run import Run
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
 
@@ -218,7 +218,7 @@ import os, signal, sys, time
 from pathlib import Path
 import numpy as np
 from isinglass import ising_path
-from isinglass.select.settings import Run
+from isinglass.select.run import Run
 from isinglass.select.parallel import run_tasks
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -252,7 +252,7 @@ from pathlib import Path
 import numpy as np
 from isinglass import ising_path
 from isinglass.select.parallel import run_tasks
-from isinglass.select.settings import Run
+from isinglass.select.run import Run
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
@@ -291,7 +291,7 @@ KILLED = """
 import os, signal, sys, time
 from pathlib import Path
 import numpy as np
-from isinglass.select.settings import Run
+from isinglass.select.run import Run
 from isinglass.select.parallel import run_tasks
 
 def draw(number):

@@ -113,22 +113,21 @@ class _Marginals:
         for i, j in edges:
             s, t = component[i], component[j]
             pairs.append(Factor((i, j), self.terms[s][t][np.ix_(choices[s], choices[t])]))
-        for s in component:
-            self.logs_by_column[s][:, rows] = -np.inf
-            self.logs_by_column[s][np.ix_(choices[s], rows)] = 0.0
-            for t in self.terms[s].keys() & set(beside):  # the category that stood in the missing cell
-                self.logs_by_column[t][:, rows] -= self.terms[s][t][0][:, None]
+        self._forget(component, beside, rows)
         step = max(_ENTRIES_AT_ONCE // (ends[-1] * sum(len(choices[s]) for s in component)), 1)
-        block = max(_ENTRIES_AT_ONCE // n_states, 1)
         for some in np.split(rows, range(step, len(rows), step)):
             fields = [self._fields(s, some, choices[s], places).reshape(-1, len(choices[s])) for s in component]
-            sums = []
-            for first in range(0, len(fields[0]), block):
-                singles = [Factor((i,), field[first : first + block]) for i, field in enumerate(fields)]
-                sums.append(sum_out(order, [*singles, *pairs])[0].log_weight)
-            log_z = np.concatenate(sums).reshape(len(some), -1).T
+            log_z = _log_sums(fields, pairs, order, n_states).reshape(len(some), -1).T
             for u, place in places.items():
                 self.logs_by_column[u][np.ix_(choices[u], some)] += log_z[place]
+
+    def _forget(self, component: tuple[int, ...], beside: list[int], rows: Rows) -> None:
+        """Set the logits of a component's cells to 0, and remove what its missing cells, read as 0, added beside it."""
+        for s in component:
+            self.logs_by_column[s][:, rows] = -np.inf
+            self.logs_by_column[s][np.ix_(self.allowed[s], rows)] = 0.0
+            for t in self.terms[s].keys() & set(beside):
+                self.logs_by_column[t][:, rows] -= self.terms[s][t][0][:, None]
 
     def _fields(self, s: int, rows: Rows, allowed: NDArray[np.intp], places: dict[int, slice]) -> FloatArray:
         """Return the fields of a missing cell given the observed ones, for rows with the same component.
@@ -181,6 +180,15 @@ class _Marginals:
             self.error = max(self.error, float(means.std(axis=1, ddof=1).max()) / N_CHAINS**0.5)
             with np.errstate(divide="ignore"):
                 self.logs_by_column[s][:, rows[own[: means.shape[2]]]] = np.log(means.mean(axis=1))
+
+
+def _log_sums(fields: list[FloatArray], pairs: list[Factor], order: list[int], n_states: int) -> FloatArray:
+    """Return log Σ exp over the states of a component in every case, given the fields of its cells in each."""
+    block, sums = max(_ENTRIES_AT_ONCE // n_states, 1), []
+    for first in range(0, len(fields[0]), block):
+        singles = [Factor((i,), field[first : first + block]) for i, field in enumerate(fields)]
+        sums.append(sum_out(order, [*singles, *pairs])[0].log_weight)
+    return np.concatenate(sums)
 
 
 def _components(missing: Mask, network: Network) -> dict[tuple[int, ...], Rows]:

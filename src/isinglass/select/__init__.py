@@ -26,9 +26,9 @@ from isinglass.select.method import SELECTORS as SELECTORS
 from isinglass.select.method import Method, Wrapped
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import Refit, refit
+from isinglass.select.run import Run
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
-from isinglass.select.settings import Run
 from isinglass.select.stage_search import Stage
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings

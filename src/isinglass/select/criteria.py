@@ -16,8 +16,8 @@ from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.method import AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
+from isinglass.select.run import Run
 from isinglass.select.scoring import held_out_sums
-from isinglass.select.settings import Run
 from isinglass.select.task import Task
 from isinglass.select.two_stage import TwoStage
 from isinglass.text_tables import Columns

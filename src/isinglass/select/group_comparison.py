@@ -24,8 +24,8 @@ from isinglass.select.grouped_rows import GroupedRows, Groups
 from isinglass.select.imputation import ImputationSettings
 from isinglass.select.method import AnyMethod, Method, MethodLike, Wrapped, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
+from isinglass.select.run import Run
 from isinglass.select.scoring import failed, warn_of_failed
-from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 from isinglass.table_summary import count_observations
 

@@ -28,7 +28,8 @@ from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.select.folds import MOST_CELLS, one_by_one
 from isinglass.select.row_labels import group_numbers, take_column
-from isinglass.select.settings import Run, Settings
+from isinglass.select.run import Run
+from isinglass.select.settings import Settings
 from isinglass.select.stochastic_em import AVERAGED, Copies, StochasticEM
 from isinglass.storage import stored_as
 

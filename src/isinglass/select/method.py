@@ -31,8 +31,9 @@ from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, 
 from isinglass.select.pooling import Pooled, can_pool, pool
 from isinglass.select.refit import observed, refit_edges
 from isinglass.select.row_labels import group_numbers, take_column
+from isinglass.select.run import Run
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
-from isinglass.select.settings import Run, Settings
+from isinglass.select.settings import Settings
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage

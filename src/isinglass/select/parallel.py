@@ -36,7 +36,7 @@ from isinglass.errors import (
 from isinglass.machine.threads import one_blas_thread
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
-from isinglass.select.settings import Run
+from isinglass.select.run import Run
 
 logger = logging.getLogger("isinglass")
 

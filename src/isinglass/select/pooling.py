@@ -21,7 +21,7 @@ from isinglass.results import Solution
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free
-from isinglass.select.settings import Run
+from isinglass.select.run import Run
 from isinglass.select.stochastic_em import PRIOR
 from isinglass.simulate.completions import Completions, among
 

@@ -18,7 +18,8 @@ from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warn
 from isinglass.penalties import refuse_labels
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
-from isinglass.select.settings import Alphas, Run, Settings
+from isinglass.select.run import Run
+from isinglass.select.settings import Alphas, Settings
 from isinglass.solve.exact_path import exact_alpha_max, exact_path
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
