@@ -128,7 +128,7 @@ def test_bad_selectors_are_named_before_a_fit():
     for selector in (EBIC, TwoStage, PerNode):
         with pytest.raises(DataError, match="gamma must be finite and not negative; got -1"):
             selector(gamma=-1)
-    with pytest.raises(DataError, match="alphas must be an integer of at least 1; got -3"):
+    with pytest.raises(DataError, match="alphas must be an integer of at least 2; got -3"):
         PerNode(alphas=-3)
     for selector in (EBIC, TwoStage, CrossValidation, StARS):
         for alphas in (0, True, "30", None, [], [0.1, 0.1], float("nan")):
