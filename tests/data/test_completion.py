@@ -159,6 +159,16 @@ def test_filled_cells_are_spelled_as_the_column_spells_them(cells, kind):
         assert {repr(cell) for cell in answer.tolist()} == {repr(cell) for cell in cells}
 
 
+def test_intervals_are_filled_with_intervals():
+    ages = pd.Series([20.0, 45.0, 70.0, np.nan, 45.0] * 20)
+    frame = pd.DataFrame({"age": pd.cut(ages, [0, 30, 60, 90]), "old": [0, 0, 1, 1, 0] * 20})
+    fit = Method(selector=Fixed(0.01)).fit(as_table(frame, missing="impute"))
+    filled = fit.impute(frame)["age"]
+    assert filled.dtype == frame["age"].dtype
+    assert filled.notna().all()
+    assert (filled == frame["age"])[frame["age"].notna()].all()
+
+
 def test_a_value_that_a_table_lacks_is_filled_as_its_cells_are(tmp_path):
     text = "a;b;c\n" + "true;1,50;0\nfalse;2,25;1\ntrue;3,00;1\nfalse;1,50;0\n" * 20
     (tmp_path / "t.csv").write_text(text)

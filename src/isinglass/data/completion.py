@@ -160,6 +160,9 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
     import narwhals.stable.v1 as nw
 
     kind, library = old.dtype, old.implementation
+    if kind in (nw.Categorical, nw.Enum):  # intervals, whose values are texts here
+        category_of = {str(category): category for category in old.cat.get_categories().to_list()}
+        cells = [category_of.get(cell, cell) for cell in cells]
     is_number = kind == nw.Boolean or kind.is_numeric()
     if kind == nw.Boolean:
         fits = all(cell in (0, 1) for cell in cells)
