@@ -288,9 +288,9 @@ def test_messages_name_controls_of_the_page_and_else_options_of_the_command_line
     assert "--" not in said.replace("--reverse e", "")
     items = frame.assign(a=np.resize([1, 2, 3, 4, 5, 99], 300))
     items.to_csv("items.csv", index=False)
-    assert "pass “Codes for missing answers: 99”." in warnings_of("look", "items.csv")
+    assert "use “Codes for missing answers: 99”." in warnings_of("look", "items.csv")
     items.assign(f=np.arange(300) % 120).to_csv("items.csv", index=False)
-    assert "pass “99 is missing in a”." in warnings_of("look", "items.csv")
+    assert "use “99 is missing in a”." in warnings_of("look", "items.csv")
 
 
 def test_groups_are_called_by_their_control(tmp_path, monkeypatch):

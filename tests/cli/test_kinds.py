@@ -222,7 +222,7 @@ def test_clear_errors(table):
         (["--drop", "#99"], "got #99", 3),
         (["--weights", "#99"], "got #99", 3),
         (["--ordinal", "a1", "--nominal", "a1"], "both name a1", 2),
-        ([], "By the values of the columns, pass --ordinal ", 3),
+        ([], "By the values of the columns, use --ordinal ", 3),
     ):
         answer = invoke("info" if words else "fit", table, *words)
         assert answer.exit_code == code
@@ -271,7 +271,7 @@ def test_encode_says_what_to_do_instead():
     assert "which is not in it. Add it, or name the columns that it is for (--encode)." in line
     rows = "".join(f"{k % 3},{'xy'[k % 2]}\n" for k in range(30))
     line = run("fit", "-", stdin=f"a,b\n{rows}", code=3).stderr
-    assert "By the values of the columns, pass --ordinal a and --encode auto" in line
+    assert "By the values of the columns, use --ordinal a and --encode auto" in line
     line = run("fit", "-", "--ordinal", "a", "--binarize", "a=1", stdin=text, code=3).stderr
     assert "--binarize and --ordinal, --nominal or --continuous must not name the same column" in line
     said = run("fit", "-", "--encode", "a=1=0,2=1", "--encode", "a=1=0,2=2", stdin=text, code=2).stderr

@@ -214,7 +214,7 @@ def test_floats_of_a_frame_that_can_be_nothing_else_are_continuous(make):
 
 
 def test_floats_of_an_array_are_not():
-    with pytest.raises(DataError, match=r"pass kinds=\{.*'continuous'"):
+    with pytest.raises(DataError, match=r"use kinds=\{.*'continuous'"):
         as_table(frame().to_numpy())
 
 

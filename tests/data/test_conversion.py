@@ -19,7 +19,7 @@ from scipy import sparse
 import isinglass
 from isinglass import EBIC, CrossValidation, Method, read_table
 from isinglass.data import as_table
-from isinglass.errors import DataError, DataWarning
+from isinglass.errors import ArgumentError, DataError, DataWarning
 
 
 def to_binary(X):
@@ -477,3 +477,11 @@ def test_rows_without_a_label_are_counted_apart_from_missing_cells(cell):
     assert f"of 60 rows were left out because of {cells}20 missing group labels." in fit.methods_text()
     with pytest.raises(DataError, match="must have an entry in at least one row"):
         read_table(io.StringIO("a,b,g\n0,1,\n1,0,\n"), labels=["g"], missing="drop")
+
+
+def test_encode_speaks_of_columns_or_of_values_and_not_of_both():
+    frame = pd.DataFrame({"a": [1, 2] * 20, "b": [1, 0] * 20})
+    for encode in ({"a": (1, 2), "b": 1}, {"a": {1: 0, 2: 1}, 1: 1, 0: 0}):
+        with pytest.raises(ArgumentError, match=r"encode must speak of columns, .* column 'a' mean, but gives 1 to"):
+            as_table(frame, encode=encode)
+    assert as_table(frame, encode={"a": (1, 2), None: "auto"}).codes.tolist() == [[0, 1], [1, 0]] * 20

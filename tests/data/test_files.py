@@ -137,9 +137,9 @@ def test_transposed_files_have_their_names_exchanged():
         ("a,b\n0,1\n", {"columns": []}, "must leave at least one column"),
         ("a,b\n0,1\n", {"columns": ["b", 1]}, "columns must not name a column twice; got 1 again"),
         ("a,c\n0,1\n", {"columns": ["c", "c"]}, "columns must not name a column twice; got 'c' again"),
-        ("who,a\nx,1\ny,0\n", {}, r"got 'x', 'y' in column 'who' .*\. If it names the rows, pass id_column=0\.$"),
-        ("nr,a\n11,1\n13,0\n12,1\n", {}, "in column 'nr' .*If it names the rows, pass id_column=0"),
-        ("nr,a\n11,1\n13,0\n12,1\n", {"encode": "auto"}, "in column 'nr'.*If it names the rows, pass id_column=0"),
+        ("who,a\nx,1\ny,0\n", {}, r"got 'x', 'y' in column 'who' .*\. If it names the rows, use id_column=0\.$"),
+        ("nr,a\n11,1\n13,0\n12,1\n", {}, "in column 'nr' .*If it names the rows, use id_column=0"),
+        ("nr,a\n11,1\n13,0\n12,1\n", {"encode": "auto"}, "in column 'nr'.*If it names the rows, use id_column=0"),
         ("a,b\n0,1\n", {"id_column": "c"}, "id_column must name a column of the table; got 'c'"),
         (
             "a,w\n0,x\n",

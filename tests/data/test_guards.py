@@ -96,7 +96,7 @@ def test_a_missing_code_is_named_with_its_remedy(code, tmp_path):
     frame.iloc[::10, [1, 3]] = code
     (text,) = said(frame)
     assert (
-        f"2 columns ('i1', 'i3') have {code} besides 1, 2, 3, 4, 5. If it stands for a missing answer, pass "
+        f"2 columns ('i1', 'i3') have {code} besides 1, 2, 3, 4, 5. If it stands for a missing answer, use "
         f"na_values=[{code}]" in text
     )
     path = tmp_path / "t.csv"
@@ -119,15 +119,15 @@ def test_a_code_that_is_an_answer_elsewhere_is_made_missing_in_its_columns_only(
         if not stated:
             options["binarize"] = {"income": 20}
         (text,) = said(frame, **options)
-        assert text.endswith(f"If it stands for a missing answer, pass {advice}.")
+        assert text.endswith(f"If it stands for a missing answer, use {advice}.")
         table = as_table(frame, missing="impute", na_values=ast.literal_eval(advice.partition("=")[2]), **options)
         assert table.n_missing == 20 * len(columns)
         frame.to_csv(tmp_path / "t.csv", index=False)
-        assert f"pass {words}.\n" in (shown := run("info", tmp_path / "t.csv").stderr)
+        assert f"use {words}.\n" in (shown := run("info", tmp_path / "t.csv").stderr)
         assert shown.count("--na") == words.count("--na")
         again = json.loads(run("info", tmp_path / "t.csv", *words.split(), "--json").stdout)
         assert [column["missing"] for column in again["columns"]].count(0.1) == len(columns)
-    with pytest.raises(DataError, match=r"pass na_values=\{'i1': \[9\]\}\."):
+    with pytest.raises(DataError, match=r"use na_values=\{'i1': \[9\]\}\."):
         as_table(frame[["i1", "income"]], kinds={"income": "continuous"})
 
 
@@ -137,7 +137,7 @@ def test_a_code_is_not_merged_with_answers():
     frame.loc[:2, "i1"], frame.loc[3:5, "i1"] = 5, 9
     (code, rare) = said(frame[["i1", "i2"]], kinds={"i1": "ordinal", "i2": "ordinal"})[:2]
     assert "na_values=[9]" in code
-    assert "fewer than 5 rows: 'i1': 5 (3). " in rare
+    assert "fewer than 5 rows: 5 of column 'i1' (3 rows). " in rare
     frame["i1"] = frame["i1"].replace(5, 4)
     assert not any("fewer than" in text for text in said(frame[["i1", "i2"]]))
 
@@ -185,10 +185,10 @@ def test_columns_of_two_values_get_the_advice_too(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n1,99\n" * 10)
     for encode in ("--encode=auto", "-q"):
-        assert "If 99 stands for a missing answer, pass --na 99" in error_line(run("fit", path, encode, code=3))
+        assert "If 99 stands for a missing answer, use --na 99" in error_line(run("fit", path, encode, code=3))
     assert "99 missing?" in run("info", path).stdout
     assert "missing?" not in run("info", path, "--na", "99").stdout
-    with pytest.raises(DataError, match=r"If 99 stands for a missing answer, pass na_values=\[99\]\."):
+    with pytest.raises(DataError, match=r"If 99 stands for a missing answer, use na_values=\[99\]\."):
         read_table(path)
 
 
@@ -197,8 +197,8 @@ def test_strict_makes_warnings_errors(tmp_path):
     frame.iloc[::10] = 99
     frame.to_csv(tmp_path / "t.csv", index=False)
     args = ("fit", tmp_path / "t.csv", "--ordinal", "*", "--alpha", "0.1")
-    assert "pass --na 99" in run(*args).stderr
-    assert "pass --na 99" in error_line(run(*args, "--strict", code=3))
+    assert "use --na 99" in run(*args).stderr
+    assert "use --na 99" in error_line(run(*args, "--strict", code=3))
     run(*args, "--strict", "--na", "99", "--missing", "drop")
 
 
@@ -241,8 +241,8 @@ def test_numbers_dates_and_rare_categories():
     frame.loc[:2, "mood"] = 4
     texts = " | ".join(said(frame, kinds={"age": "ordinal", "day": "nominal", "mood": "ordinal"}))
     assert "Column 'age' has ordered values that are up to 19 steps apart. Couplings are per step" in texts
-    assert "Column 'day' holds dates: leave them out (drop=['day'] in read_table)" in texts
-    assert "'mood': 4 (3)" in texts
+    assert "Column 'day' holds dates: leave them out (drop=['day'] in read_table" in texts
+    assert "4 of column 'mood' (3 rows)" in texts
 
 
 def test_a_few_values_far_apart_are_taken_for_numbers():
@@ -251,7 +251,7 @@ def test_a_few_values_far_apart_are_taken_for_numbers():
     frame = pd.DataFrame({"age": rng.choice([17.5, 22, 27, 32, 37, 42], N), "mood": rng.integers(1, 8, N)})
     (text,) = said(frame, kinds="ordinal")
     assert "Column 'age' has ordered values that are up to 49 steps apart" in text
-    assert "pass kinds={'age': 'continuous'}" in text
+    assert "use kinds={'age': 'continuous'}" in text
     table = as_table(frame, guess=True)
     assert table.variables.kinds == ("continuous", "ordinal")
 
@@ -271,7 +271,7 @@ def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
     shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
     assert "File fields separated by 'semicolon', row labels from 'who'" in " ".join(shown.stdout.split())
     assert (
-        "Warning: Column 'i2' has 99 besides 1, 2, 3, 4, 5. If it stands for a missing answer, pass --na 99."
+        "Warning: Column 'i2' has 99 besides 1, 2, 3, 4, 5. If it stands for a missing answer, use --na 99."
         in shown.stderr
     )
 
@@ -300,7 +300,7 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
         f"weight       continuous?  {_grid(frame['weight']):<33}  weights?",
         "smokes       binary?      no, yes                   5.0%",
     ]
-    assert "pass --na 99" in shown.stderr
+    assert "use --na 99" in shown.stderr
     needs = "--ordinal i0:i2,i3:i5 --nominal party --drop number --weights weight --encode auto --missing impute"
     assert needs in " ".join(shown.stdout.split())
     record = json.loads(run("info", path, "--json").stdout)
@@ -453,7 +453,7 @@ def test_rare_categories_can_be_merged(tmp_path):
     rows = [[n % 3 if n else 3, n % 2, n % 5] for n in range(40)]
     path = write_rows(tmp_path / "t.csv", ["a", "b", "c"], rows)
     shown = run("info", path, "--ordinal", "a,c").stderr
-    assert "fewer than 5 rows: 'a': 3 (1)." in shown
+    assert "fewer than 5 rows: 3 of column 'a' (1 row)." in shown
     assert "give them the same number (--encode)" in shown
     merged = run("info", path, "--ordinal", "a,c", "--encode", "a=0=0,1=1,2=2,3=2")
     assert "fewer than" not in merged.stderr
@@ -466,7 +466,7 @@ def test_columns_without_names_are_counted_as_options_count_them(tmp_path):
     )
     shown = run("info", path, "--ordinal", "#2").stderr
     assert "Column #2 has 99 besides 1, 2, 3, 4, 5, …" in shown
-    assert "fewer than 5 rows: #2: 6 (1)." in shown
+    assert "fewer than 5 rows: 6 of column #2 (1 row)." in shown
     with pytest.warns(MeaningWarning, match="Column 1 has 99 besides"):
         read_table(path, kinds={1: "ordinal"})
 
@@ -478,11 +478,11 @@ def test_a_refused_table_says_which_kinds_to_state(tmp_path):
     path = write_rows(tmp_path / "t.csv", ["ash", "magnesium", "target", "red"], zip(*columns, strict=True))
     message = error_line(run("fit", path, "-o", tmp_path / "net", code=3))
     options = "--ordinal target --continuous ash,magnesium"
-    assert f"(first in row 1, line 2). By the values of the columns, pass {options} (`isinglass info FILE`" in message
+    assert f"(first in row 1, line 2). By the values of the columns, use {options} (`isinglass info FILE`" in message
     run("fit", path, "-o", tmp_path / "net", *options.split())
     with pytest.raises(DataError) as refused:
         as_table(pd.read_csv(path))
-    argument = re.search(r"pass kinds=(\{.*?\}) to as_table", str(refused.value))[1]
+    argument = re.search(r"use kinds=(\{.*?\}) to as_table", str(refused.value))[1]
     assert as_table(pd.read_csv(path), kinds=ast.literal_eval(argument)).variables.kinds[-2:] == ("ordinal", "binary")
     assert not re.search("isinglass info|read_table", str(refused.value))
 
@@ -491,7 +491,7 @@ def test_the_refusal_of_frames_and_arrays_is_short():
     rng = np.random.default_rng(0)
     with pytest.raises(
         DataError,
-        match=r'got (-?\d\.\d+, ){5}… in column 0 .*pass kinds="continuous" to as_table',
+        match=r'got (-?\d\.\d+, ){5}… in column 0 .*use kinds="continuous" to as_table',
     ):
         as_table(rng.normal(size=(30, 3)))
     dated = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=30), "a": np.arange(30) % 2})
@@ -500,7 +500,7 @@ def test_the_refusal_of_frames_and_arrays_is_short():
     items = pd.DataFrame(rng.integers(1, 6, (30, 4)), columns=["a1", "a2", "a3", "b"]).assign(b=lambda x: x["b"] % 2)
     with pytest.raises(
         DataError,
-        match=r"pass kinds=\{'a1:a3': 'ordinal'\} to as_table or the estimator\. Otherwise",
+        match=r"use kinds=\{'a1:a3': 'ordinal'\} to as_table or the estimator\. Otherwise",
     ):
         as_table(items)
 
@@ -508,7 +508,7 @@ def test_the_refusal_of_frames_and_arrays_is_short():
 def test_info_asks_about_a_column_called_like_weights(tmp_path):
     rows = [[["no", "yes"][n % 2], "xy"[n // 2 % 2], 17 * n % 89] for n in range(40)]
     path = write_rows(tmp_path / "t.csv", ["a", "b", "Freq"], rows)
-    assert "pass --weights Freq; if it is a variable, pass --continuous Freq" in run("info", path).stderr
+    assert "use --weights Freq; if it is a variable, use --continuous Freq" in run("info", path).stderr
     for said in (["--continuous", "Freq"], ["--weights", "Freq", "--weight-kind", "counts"]):
         assert "looks like row weights" not in run("info", path, *said).stderr
 
@@ -570,7 +570,7 @@ def test_a_guess_names_the_other_decimal_separator_of_a_file():
     rng = np.random.default_rng(0)
     lines = [f"{k % 2};{rng.normal():.2f};".replace(".", ",") + f"{rng.normal():.4f}" for k in range(N)]
     with pytest.warns(
-        MeaningWarning, match=r"Pass decimal=\"\.\" to read_table if '.*' is a number with a decimal point"
+        MeaningWarning, match=r"Use decimal=\"\.\" to read_table if '.*' is a number with a decimal point"
     ):
         read_table(io.StringIO("\n".join(["a;b;c", *lines])), guess=True)
 
@@ -624,7 +624,7 @@ def test_columns_without_names_keep_the_numbers_by_which_options_call_them(tmp_p
     copies[:, 3] = copies[:, 1]
     text = "".join(f"r{k}," + ",".join(map(str, row)) + "\n" for k, row in enumerate(copies))
     (tmp_path / "copies.csv").write_text(text)
-    with pytest.warns(MeaningWarning, match=r"1 = 3\. Leave .* \(drop=\[3\] in read_table\)"):
+    with pytest.warns(MeaningWarning, match=r"1 = 3\. Leave .* \(drop=\[3\] in read_table"):
         read_table(tmp_path / "copies.csv", header=False, drop=[0])
     shown = run("info", tmp_path / "answers.csv", "--no-header", "--drop", "#1").stdout
     assert [line.split()[0] for line in shown.splitlines() if "99 missing?" in line] == ["#4"]
@@ -756,13 +756,54 @@ def test_the_label_of_a_single_number_may_be_a_refusal(tmp_path):
     age[5] = 99
     frame = pd.DataFrame({"age": age, "x": [0, 1] * 30})
     pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels={"age": {99: "refused"}})
-    told = r"column 'age' has 99 besides .*\. If it stands for a missing answer, pass .*na_values=\[99"
+    told = r"column 'age' has 99 \('refused'\) besides .*\. If it stands for a missing answer, use .*na_values=\[99"
     with pytest.warns(MeaningWarning, match=f"(?i){told}"):
         read_table(tmp_path / "t.sav", kinds={"age": "continuous"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table = read_table(tmp_path / "t.sav", kinds={"age": "continuous"}, na_values=[99], missing="impute")
     assert table.n_missing == 1
+
+
+def test_a_refusal_names_a_code_with_the_label_that_is_shown():
+    rows = "".join(f"{value},{k % 2}\n" for k, value in enumerate([1, 2, 9] * 20))
+    labels = {"a": {1: "female", 2: "male", 9: "refused"}}
+    told = r"got 'female', 'male', 'refused' .*If 9 \('refused'\) stands for a missing answer"
+    with pytest.raises(DataError, match=told):
+        read_table(io.StringIO(f"a,b\n{rows}"), value_labels=labels, binarize={"b": 0})
+
+
+@pytest.mark.parametrize("guess", [True, False])
+def test_names_above_numbers_are_no_missing_answers(guess, tmp_path):
+    """The first line of scikit-learn's iris.csv has numbers and names, and is not seen to be a header."""
+    path = tmp_path / "iris.csv"
+    rng = np.random.default_rng(0)
+    rows = [[*rng.normal(5, 1, 3).round(1), k % 3] for k in range(60)]
+    lines = ["60,3.5,setosa,versicolor", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines))
+    if guess:
+        shown = " ".join(run("info", path).stderr.split())
+        assert "2 columns (#3, #4) have text in the first row only ('setosa', 'versicolor'). If the first line" in shown
+    else:
+        shown = error_line(run("fit", path, "--ordinal", "#4", code=3))
+    assert "If the first line names the columns, use --header." in shown
+    assert "missing answer" not in shown
+    assert "text in the first row" not in run("info", path, "--header").stderr
+
+
+def test_columns_are_left_out_by_what_works_for_the_table():
+    bits = np.random.default_rng(0).integers(0, 2, (60, 2))
+    frame = pd.DataFrame({"a": bits[:, 0], "who": [f"w{k}" for k in range(60)], "c": bits[:, 1]})
+    (text,) = said(frame, kinds=None, guess=True)
+    remedy = re.search(r"read_table, (X\.drop\(.*\)) of a frame", text)[1]
+    assert as_table(eval(remedy, {"X": frame})).names == ("a", "c")
+    many = frame.assign(**{f"id{k}": frame["who"] + str(k) for k in range(6)}).drop(columns="who")
+    (text,) = said(many, kinds=None, guess=True)
+    assert "drop=['id0', 'id1', 'id2', 'id3', …] in read_table" in text
+    cells = bits[:, [0, 0, 1]]
+    (text,) = said(cells, kinds=None)
+    remedy = re.search(r"read_table, (np\.delete\(.*\)) of an array", text)[1]
+    assert as_table(eval(remedy, {"X": cells, "np": np})).shape == (60, 2)
 
 
 def test_codes_that_encode_declares_missing_are_not_doubted():

@@ -204,7 +204,7 @@ def test_bad_columns(column, kind, message):
 
 
 def test_the_error_about_other_values_says_which_option_to_use():
-    with pytest.raises(DataError, match=r"pass kinds=\{1: 'ordinal'\}"):
+    with pytest.raises(DataError, match=r"use kinds=\{1: 'ordinal'\}"):
         as_table([[0, 1], [1, 2], [1, 3]])
     with pytest.raises(DataError, match='kinds="nominal"'):
         as_table([["a"], ["b"], ["c"]], encode="auto")
@@ -254,7 +254,7 @@ def test_files(tmp_path):
     assert table.codes[:3].tolist() == [[0, 2, 0], [1, 1, 1], [2, 0, 0]]
     again = read_table(file, encode=table.coding)
     assert np.array_equal(again.codes, table.codes)
-    with pytest.raises(DataError, match=r"pass kinds=\{'age': 'ordinal', 'party': 'nominal'\}"):
+    with pytest.raises(DataError, match=r"use kinds=\{'age': 'ordinal', 'party': 'nominal'\}"):
         read_table(file)
 
 

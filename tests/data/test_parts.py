@@ -193,6 +193,17 @@ def test_a_part_that_disagrees_is_named(folder):
         read_parts(folder)
 
 
+def test_a_part_with_other_columns_or_values_gets_advice_that_holds_for_all_parts():
+    cells = np.random.default_rng(0).integers(0, 2, (40, 3))
+    with pytest.raises(DataError, match="part 1: X must have the 3 columns of the table that was read first; got 2"):
+        read_parts([cells, cells[:, :2]])
+    advice = r"If all parts have these two values, use encode=\{2: 1, 1: 0\} or encode=\"auto\"; otherwise say what"
+    with pytest.raises(DataError, match=advice):
+        read_parts([cells, cells + 1])
+    assert read_parts([cells + 1, cells + 1], encode="auto").gather().codes.tolist() == np.tile(cells, (2, 1)).tolist()
+    assert read_parts([cells, cells + 1], encode={0: 0, 1: 0, 2: 1}).shape == (80, 3)
+
+
 def test_a_value_that_only_a_later_part_has_is_refused_by_a_given_coding():
     coding = as_table([["Yes", "No"], ["No", "Yes"]], encode="auto").coding
     with pytest.raises(DataError, match=r"part 1: .*'Maybe'"):

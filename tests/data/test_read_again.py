@@ -247,7 +247,7 @@ def test_parts_with_another_number_of_columns_without_names_are_refused(tmp_path
     (tmp_path / "1.csv").write_text(spell(ROWS[:, 1:]))
     (tmp_path / "2.csv").write_text(spell(ROWS))
     files = [str(tmp_path / "1.csv"), str(tmp_path / "2.csv")]
-    with pytest.raises(DataError, match="the 3 columns of the fitted table or network; got 4"):
+    with pytest.raises(DataError, match="the 3 columns of the table that was read first; got 4"):
         read_parts(files, header=False, id_column=None, client=False)
     table = read_parts(files, header=False, id_column=None, columns=[0, 2], client=False)  # stated for all files
     assert np.array_equal(table.gather().codes, np.vstack([ROWS[:, [1, 3]], ROWS[:, [0, 2]]]))
@@ -277,14 +277,14 @@ def test_a_decimal_point_where_the_fit_had_commas_is_named():
     ordered = read("a;b\n0;1,5\n1;2,5\n1;3,5\n0;1,5\n", kinds={"b": "ordinal"})
     grid = read("a;b\n" + "".join(f"{k % 2};{k // 7},{k % 7}\n" for k in range(40)), kinds={"b": "continuous"})
     for table in (ordered, grid):
-        with pytest.raises(DataError, match=r"Pass decimal=\"\.\" to read_table if '1\.5' is a number"):
+        with pytest.raises(DataError, match=r"Use decimal=\"\.\" to read_table if '1\.5' is a number"):
             read("a;b\n0;1.5\n1;2.5\n", encode=table.coding)
 
 
 def test_a_header_where_the_fit_had_none_is_named():
     coding = read("0,1\n1,1\n0,0\n", header=False).coding
     text = "a,b\n0,1\n1,1\n0,0\n"
-    with pytest.raises(DataError, match="If the first line names the columns, pass header=True"):
+    with pytest.raises(DataError, match="If the first line names the columns, use header=True"):
         read(text, encode=coding)
     assert read(text, encode=coding, header=True).codes.tolist() == [[0, 1], [1, 1], [0, 0]]
 

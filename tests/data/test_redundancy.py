@@ -156,12 +156,12 @@ def test_decimal_commas_are_recognized(tmp_path):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
     line = error_line(run("fit", path, "--weights", "w", code=3))
-    assert re.search("Pass --decimal , if '.*' is a number with a decimal comma", line)
+    assert re.search("Use --decimal , if '.*' is a number with a decimal comma", line)
     line = error_line(run("fit", path, "--drop", "w", "--ordinal", "x", code=3))
-    assert re.search("Pass --decimal , if '.*' is a number with a decimal comma", line)
+    assert re.search("Use --decimal , if '.*' is a number with a decimal comma", line)
     table = read_table(path, weights="w", decimal=",", kinds={"x": "ordinal"})
     assert table.variables.categories[2] == (0.5, 1, 1.5, 2, 2.5)
-    with pytest.raises(DataError, match='Pass decimal="," to read_table, or turn the texts of a frame into numbers'):
+    with pytest.raises(DataError, match='Use decimal="," to read_table, or turn the texts of a frame into numbers'):
         as_table(frame[["a", "b", "x"]], kinds={"x": "ordinal"})
 
 

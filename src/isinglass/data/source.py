@@ -12,7 +12,7 @@ import numpy as np
 
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
-from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_identifier
+from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_header, remark_identifier
 from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, is_number, read_word, show_value, spell_out
@@ -106,8 +106,16 @@ class Source:
         values = self.column(j).distinct
         is_first = self.is_file and self.row_names is None and self.origin.places[j] == 0
         identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first=is_first)
-        missing = advise_missing(j, self.labels, lambda k: self.column(k).distinct)
+        missing = remark_header() if self.is_name_above(j) else advise_missing(j, self.labels, self.column)
         return missing + identifier + remark_decimals(values, self.decimal)
+
+    def is_name_above(self, j: int) -> bool:
+        """Tell whether the only text of a column is in the first row of a file without a header: it may be its name."""
+        column = self.column(j)
+        texts = [value for value in column.distinct if isinstance(value, str)]
+        if self.layout.has_header is not False or len(texts) != 1 or len(column.distinct) == 1:
+            return False
+        return np.flatnonzero(column.entries == texts[0]).tolist() == [0]
 
     def changed(self, change: Callable[[int, Column], Column]) -> Source:
         """Return the table whose columns, given by place, are changed when they are loaded.

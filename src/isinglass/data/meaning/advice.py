@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from isinglass.data.meaning.recognition import (
     ROWS_TO_JUDGE,
     amounts,
     differ_in_rows,
-    missing_codes,
-    no_answers,
     other_decimal,
+    suspected_answers,
 )
-from isinglass.data.meaning.values import THOUSANDS, Value, show_values, spell_out
-from isinglass.errors import setting
+from isinglass.data.meaning.values import THOUSANDS, Value, show_value, show_values, spell_out
+from isinglass.errors import MeaningWarning, called, listed, setting, warn
 from isinglass.names import name_ranges
+
+if TYPE_CHECKING:
+    from isinglass.data.column import Column
 
 LISTED, SHOWN = 4, 8
 """Columns and values that a message lists."""
-DROP = setting("drop", python="drop=[…] in read_table")
+_PLURAL = {"has": "have", "holds": "hold", "is": "are", "looks": "look", "runs": "run"}
+DROP = setting("drop", python="drop=[…] in read_table, X.drop(columns=[…]) of a frame")
 ORDINAL, NOMINAL, CONTINUOUS = (
     setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal", "continuous")
 )
@@ -36,13 +40,17 @@ def say_kind(*, in_parts: bool) -> str:
         return "Categories and numbers need one table in memory, not parts."
     return (
         f"If these are categories, say whether they have an order ({ORDINAL}) or not ({NOMINAL}); if they are numbers, "
-        f"pass {CONTINUOUS}."
+        f"use {CONTINUOUS}."
     )
 
 
 def drop(labels: Sequence[Hashable]) -> str:
     """Return the mention of the option that leaves columns out."""
-    return setting("drop", option_keys(labels), python=f"drop={option_keys(labels)} in read_table")
+    keys = option_keys(labels)
+    shown = f"[{', '.join([*map(repr, keys[:LISTED]), *(['…'] if len(keys) > LISTED else [])])}]"
+    are_numbers = all(isinstance(key, int) for key in keys)
+    in_memory = f"np.delete(X, {shown}, 1) of an array" if are_numbers else f"X.drop(columns={shown}) of a frame"
+    return setting("drop", keys, python=f"drop={shown} in read_table, {in_memory}")
 
 
 def kind_option(kind: str, labels: Sequence[Hashable]) -> str:
@@ -74,22 +82,32 @@ def option_keys(labels: Sequence[Hashable]) -> list[str | int]:
     return [label if isinstance(label, int) else str(label) for label in labels]
 
 
-def advise_missing(column: int, labels: Sequence[Hashable], values_of: Callable[[int], Sequence[Value]]) -> str:
+def advise_missing(column: int, labels: Sequence[Hashable], column_of: Callable[[int], Column]) -> str:
     """Return a sentence about values of a column that probably stand for a missing answer, or nothing."""
-    no_answer = _suspects(values_of(column))
-    if not no_answer:
+    columns = {j: column_of(j) for j in range(len(labels))}
+    suspects = suspected_answers(
+        {j: each.distinct for j, each in columns.items()}, {j: each.labels for j, each in columns.items()}
+    )
+    codes = suspects.get(column, ())
+    if not codes:
         return ""
-    gone = spell_out(no_answer)
-    others = (values_of(j) for j in range(len(labels)) if j != column)
-    here = [column] if any(gone & ({*values} - {*_suspects(values)}) for values in others) else ()
-    shown, verb = show_values(no_answer, SHOWN), "stands" if len(no_answer) == 1 else "stand"
-    return f" If {shown} {verb} for a missing answer, pass {make_missing(no_answer, labels, here)}."
+    spelled = spell_out(codes)
+    elsewhere = any(spelled & ({*each.distinct} - {*suspects.get(j, ())}) for j, each in columns.items())
+    remedy = make_missing(codes, labels, [column] if elsewhere else ())
+    shown, verb = show_coded(codes, columns[column].labels), "stands" if len(codes) == 1 else "stand"
+    return f" If {shown} {verb} for a missing answer, use {remedy}."
 
 
-def _suspects(values: Sequence[Value]) -> list[Value]:
-    """Return the values that may stand for a missing answer."""
-    sure, doubtful = missing_codes(values)
-    return [*sure, *doubtful, *no_answers(values)]
+def show_coded(codes: Sequence[Value], labels: Mapping[Value, Value]) -> str:
+    """Write codes for a message, those that have a label with it: 9 ('refused')."""
+    if not any(code in labels for code in codes):
+        return show_values(codes, SHOWN)
+    return listed([f"{show_value(code)} ({labels[code]!r})" if code in labels else show_value(code) for code in codes])
+
+
+def remark_header() -> str:
+    """Return a sentence about a first row that may have the names of the columns."""
+    return f" If the first line names the columns, use {setting('header', True)}."
 
 
 def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, *, is_first: bool) -> str:
@@ -97,7 +115,7 @@ def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, *, is_first
     if n_rows < (2 if is_first else ROWS_TO_JUDGE) or not differ_in_rows(n_distinct, n_rows):
         return ""
     if is_first:
-        return f" If it names the rows, pass {setting('id_column', 0)}."
+        return f" If it names the rows, use {setting('id_column', 0)}."
     return (
         f" It has {n_distinct} different values in {n_rows} rows: if it holds row names, leave it out "
         f"({drop([label])})."
@@ -114,8 +132,9 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
         ", or turn the texts of a frame into numbers" if other == "," else ""
     )
     thousands = " If the comma groups thousands, remove it." if THOUSANDS.fullmatch(number.strip()) else ""
-    pass_it = setting("decimal", other, python=python)
-    return f" Pass {pass_it} if {number!r} is a number with a decimal {called}.{thousands}"
+    return (
+        f" Use {setting('decimal', other, python=python)} if {number!r} is a number with a decimal {called}.{thousands}"
+    )
 
 
 def remark_numbers(values: Iterable[Value], decimal: str | None = None) -> str:
@@ -126,3 +145,19 @@ def remark_numbers(values: Iterable[Value], decimal: str | None = None) -> str:
     if remark or not written:
         return remark
     return f" If {written[0]!r} is a number, keep only its digits and its decimal separator."
+
+
+def warn_about(labels: Iterable[Hashable], note: str, text: str) -> None:
+    """Warn about columns, with a note of a word or two."""
+    warn(MeaningWarning(text, tuple(labels), note))
+
+
+def subject(labels: Collection[Hashable], verb: str) -> str:
+    """Return columns and a verb, the beginning of a sentence: "2 columns ('a', 'b') have"."""
+    shown = listed(list(map(called, labels)), LISTED)
+    return f"Column {shown} {verb}" if len(labels) == 1 else f"{len(labels)} columns ({shown}) {_PLURAL[verb]}"
+
+
+def them(labels: Collection[Hashable]) -> str:
+    """Return the pronoun for columns."""
+    return "it" if len(labels) == 1 else "them"

@@ -37,7 +37,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
             "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
             "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
             "na_values": spec.with_missing(rule) is rule,
-            "encode": spec.meaning is None or _has_meaning(read, spec.meaning, is_named=spec.is_named),
+            "encode": spec.meaning is None or _has_meaning(read, spec.meaning, by_name=spec.is_encoded_by_name),
         }
         for option, holds in agrees.items():
             if not holds:
@@ -66,17 +66,17 @@ def _has_scores(rule: Rule, scores: Value) -> bool:
         return False
 
 
-def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, is_named: bool) -> bool:
+def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, by_name: bool) -> bool:
     """Tell whether values stand for what `encode` says: missing cells, or categories in the order of their numbers.
 
-    Unless ``is_named``, it speaks of other columns, too, and may know none of the values of this one.
+    Unless ``by_name``, it speaks of other columns, too, and may know none of the values of this one.
     """
     codes = dict(zip(meaning, number_objects(list(meaning)).convert(rule).tolist(), strict=True))
-    numbers = {value: n for value, n in meaning.items() if n is not None and (is_named or codes[value] >= 0)}
+    numbers = {value: n for value, n in meaning.items() if n is not None and (by_name or codes[value] >= 0)}
     if any(codes[value] != ABSENT for value, number in meaning.items() if number is None):
         return False
     if not numbers or not isinstance(rule, Levels):
-        return not (is_named and numbers)
+        return not (by_name and numbers)
     if not all(map(is_number, numbers.values())) or not rule.entries.keys() <= numbers.keys():
         return False
     order = sorted(set(numbers.values()))

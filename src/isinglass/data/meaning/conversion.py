@@ -16,8 +16,9 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import MISSING_CHOICES, Coding, comparable_names, find_columns
 from isinglass.data.meaning.contradictions import refuse_other
+from isinglass.data.meaning.dependence_guards import check_columns, check_sums
 from isinglass.data.meaning.finding import Finding, find_coding
-from isinglass.data.meaning.guards import check_columns, check_meaning, check_sums
+from isinglass.data.meaning.guards import check_meaning
 from isinglass.data.meaning.indicators import combine_sets, join_indicators
 from isinglass.data.meaning.missing_cells import complete_rows, refuse_missing, refuse_zeros, warn_zeroed
 from isinglass.data.meaning.refusals import advise_kinds, refuse_values
@@ -182,12 +183,12 @@ def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     """Say that columns without names cannot be found in a table of another width."""
     choose = setting("columns", python="columns=[…]") if source.is_file else "X[:, […]]"
     others = f", or all {width} that these were chosen from" if width > n else ""
+    first = "the table that was read first" if source.is_part else "the fitted table or network"
     here, all_columns = source.shape[1], source.origin.width
     got = f"{here} of {all_columns}" if here < all_columns else f"{all_columns}"
     raise DataError(
-        f"{setting('X')} must have the {n} columns of the fitted table or network{others}; got {got}. Without names, "
-        f"columns are found by number, in a table of equal width: choose the {n} columns in their order ({choose}), or "
-        "give names to both."
+        f"{setting('X')} must have the {n} columns of {first}{others}; got {got}. Without names, columns are found by "
+        f"number, in a table of equal width: choose the {n} columns in their order ({choose}), or give names to both."
     )
 
 

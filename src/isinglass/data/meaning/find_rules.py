@@ -10,7 +10,7 @@ import numpy as np
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data.meaning.advice import CONTINUOUS, DROP, make_missing
 from isinglass.data.meaning.grid import equal_steps, normal_steps
-from isinglass.data.meaning.guards import guard_measured
+from isinglass.data.meaning.guess_guards import guard_measured
 from isinglass.data.meaning.recognition import has_too_many
 from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
 from isinglass.data.meaning.scores import check_scores, steps_of
@@ -53,7 +53,7 @@ def _find_measured(specs: Sequence[ColumnSpec]) -> list[int]:
     """Return the columns that can only be numbers; of an array, or of whole numbers, one type holds for all columns."""
     source = specs[0].source
     is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
-    return [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
+    return [j for j, spec in enumerate(specs) if is_open and spec.must_be_numeric]
 
 
 def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
@@ -61,7 +61,7 @@ def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
 
     Where no kind is stated and no categorical column has more than two categories, these are all columns.
     """
-    kinds = {j: kind for j, spec in enumerate(specs) if (kind := spec.found_kind) not in (None, "binary")}
+    kinds = {j: kind for j, spec in enumerate(specs) if (kind := spec.known_kind) not in (None, "binary")}
     is_stated = any(spec.kind is not None for spec in specs)
     return kinds if is_stated or any(_has_more(specs[j]) for j in kinds) else {}
 
@@ -69,7 +69,7 @@ def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
 def _has_more(spec: ColumnSpec) -> bool:
     """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
     categories = spec.column.categories
-    return len(spec.values if categories is None or spec.is_auto else categories) > 2
+    return len(spec.values if categories is None or spec.is_encoded_auto else categories) > 2
 
 
 def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:
@@ -94,7 +94,7 @@ def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:
 def _rule_of_kind(spec: ColumnSpec, kind: str) -> Rule:
     """Return the rule of a column of a kind other than binary; a continuous one of two numbers has categories."""
     if kind == "continuous":
-        return _grid(spec) if len(set(spec.values) - set(spec.declared_missing)) > 2 else _levels(spec, "ordinal")
+        return _grid(spec) if len(set(spec.values) - set(spec.encoded_missing)) > 2 else _levels(spec, "ordinal")
     return _levels(spec, kind)
 
 
@@ -140,7 +140,7 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
 
 def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, FloatArray | None]:
     """Return the numbers in some rows of a column, without missing cells, and the weights of their rows."""
-    missing, weights = {None, *spec.declared_missing}, spec.source.weight
+    missing, weights = {None, *spec.encoded_missing}, spec.source.weight
     cells = spec.column.entries[rows].tolist()
     there = [k for k, cell in enumerate(cells) if cell not in missing]
     numbers = [cells[k] for k in there]
@@ -197,7 +197,7 @@ def _check_numbers(numbers: Mapping[Value, Value], spec: ColumnSpec) -> None:
             raise ArgumentError(given, f"must map {value!r} to a number or missing ({missing})", number)
     if given == "scores" and len(set(map(float, numbers.values()))) < len(numbers):
         raise ArgumentError("scores", f"must be different numbers for {spec.where}", spec.scores)
-    unknown = [value for value in spec.values if value not in numbers and value not in spec.declared_missing]
+    unknown = [value for value in spec.values if value not in numbers and value not in spec.encoded_missing]
     if unknown:
         raise DataError(
             f"{setting(given)} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
@@ -249,7 +249,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
 def _check_count(values: list[Value], spec: ColumnSpec) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where, n_rows = len(values), spec.where, spec.source.shape[0]
-    number = f"If they are numbers, pass {CONTINUOUS}. " if all(map(is_number, values)) else ""
+    number = f"If they are numbers, use {CONTINUOUS}. " if all(map(is_number, values)) else ""
     if q > MAX_CATEGORIES:
         raise DataError(
             f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. "

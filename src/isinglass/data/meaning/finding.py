@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.data.meaning.coding import Coding, Guess, Layout
 from isinglass.data.meaning.find_rules import find_rules
-from isinglass.data.meaning.guards import DATES, IDENTIFIER, NO_ANSWERS, OTHER_TYPE, check_guesses
+from isinglass.data.meaning.guess_guards import DATES, IDENTIFIER, NO_ANSWERS, OTHER_TYPE, check_guesses
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
@@ -85,16 +85,18 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
     """Return a guess for every column that would be refused because nothing was stated about it, by its label."""
     guesses = {}
     for j, spec in enumerate(specs):
-        if spec.kind or spec.is_named or spec.cut is not None or spec.declared:
+        if spec.kind or spec.is_encoded_by_name or spec.cut is not None or spec.source_kind:
             continue
         values = spec.values
-        clear = spec.is_auto and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
+        clear = spec.is_encoded_auto and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
         if not values:
             guesses[spec.label] = Guess(j, None, NO_ANSWERS, (), spec.source.shape[0])
-        elif not (spec.is_meant or clear or all(map(is_bit, values))):
+        elif not (spec.is_encoded or clear or all(map(is_bit, values))):
             column = spec.column
             n_missing = sum(cell is None for cell in column.entries.tolist())
-            has_order = column.categories is not None and not any(isinstance(code, str) for code in spec.answers or ())
+            has_order = column.categories is not None and not any(
+                isinstance(code, str) for code in spec.category_labels or ()
+            )
             guess = _guess(values, has_order, spec.source.shape[0], spec.source.decimal)
             if guess[0] == "continuous" and is_identifier(spec.label):
                 guess = None, "identifier?"

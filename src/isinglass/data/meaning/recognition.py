@@ -6,7 +6,7 @@ Everything that is recognized by appearance is recognized here; warnings, guesse
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,22 @@ def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
         return tuple(word for word in words if not any(map(str.isdigit, word)))
     signs = {word for word in words if not any(map(str.isalnum, word))}
     return tuple(word for word in words if _plain(word) in _NO_ANSWER or (word in signs and len(signs) < len(words)))
+
+
+def suspected_answers(
+    answers: Mapping[int, Sequence[Value]], labels: Mapping[int, Mapping[Value, Value]]
+) -> dict[int, tuple[Value, ...]]:
+    """Return the values of columns that probably stand for a missing answer: codes, words, or values with such labels.
+
+    Doubtful codes count where most of the columns have some.
+    """
+    codes = {j: missing_codes(values) for j, values in answers.items()}
+    doubtful_count = 1 < sum(bool(doubtful) for _, doubtful in codes.values()) > len(answers) / 2
+    found = {}
+    for j, (sure, doubtful) in codes.items():
+        by_label = [value for value in answers[j] if no_answers([labels[j].get(value)])]
+        found[j] = (*sure, *(doubtful if doubtful_count else ()), *no_answers(answers[j]), *by_label)
+    return {j: tuple(dict.fromkeys(values)) for j, values in found.items() if values}
 
 
 def _plain(word: str) -> str:

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.data.column import UNTYPED
-from isinglass.data.meaning.advice import SAY_VALUES, drop, make_missing, option_keys, remark_decimals, say_kind
+from isinglass.data.meaning.advice import (
+    SAY_VALUES,
+    drop,
+    make_missing,
+    option_keys,
+    remark_decimals,
+    remark_header,
+    say_kind,
+)
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.finding import guess_kinds
 from isinglass.data.meaning.recognition import are_dates, is_unclear
@@ -40,7 +48,7 @@ def refuse_values(
     where = f"got {shown} in {source.where(j)} (first in {source.describe_row(row)})"
     remark = remark_decimals(wrong, source.decimal)
     if row == 0 and source.layout.has_header is False and any(isinstance(value, str) for value in wrong):
-        remark = f" If the first line names the columns, pass {setting('header', True)}.{remark}"
+        remark = remark_header() + remark
     if isinstance(rule, Cut):
         raise DataError(
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
@@ -67,7 +75,7 @@ def refuse_values(
     remedy = "Replace these values, or make them missing."  # a table that is read like another
     if advise is not None or source.is_part:
         remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise or str)
-    remark = remark if not remedy.endswith(remark) else ""
+    remark = "" if remark in remedy else remark
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{remark}")
 
 
@@ -103,19 +111,23 @@ def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     mention += f" and {setting('encode', 'auto')}" if pairs else ""
     is_file = specs[0].source.is_file
     more = " (`isinglass info FILE` shows all columns)" if is_file else " to as_table or the estimator"
-    return f"By the values of the columns, pass {mention}{more}."
+    return f"By the values of the columns, use {mention}{more}."
 
 
 def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
     """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
     if len(values) != 2 or is_unclear(values):
         return f"{SAY_VALUES} {say_kind(in_parts=source.is_part)}" if len(values) > 2 else SAY_VALUES
+    auto = setting("encode", "auto")
     if not for_all:
-        return f"Read the table with {setting('encode', 'auto')}, or leave the column out."
+        return f"Read the table with {auto}, or leave the column out."
     zero, one = order_pair(values, UNTYPED)
-    plain = all(map(_is_short, values))
-    example = f", for example {setting('encode', {one: 1, zero: 0})}" if plain else ""
-    return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."
+    example = setting("encode", {one: 1, zero: 0})
+    is_plain = all(map(_is_short, values))
+    if source.is_part:
+        pair = f"{example} or {auto}" if is_plain else auto
+        return f"If all parts have these two values, use {pair}; {SAY_VALUES.replace('Say', 'otherwise say', 1)}"
+    return f"Say which is 1{f', for example {example}' if is_plain else ''}, or read the table with {auto}."
 
 
 def _is_short(value: Value) -> bool:

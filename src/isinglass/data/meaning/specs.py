@@ -24,21 +24,22 @@ from isinglass.variables import check_kind
 class ColumnSpec:
     """What is known about a column before its values have a meaning: what the user states, and what it is itself.
 
-    The option ``encode`` says what values mean. It may name the column (``is_named``), hold for all columns, of which
-    it speaks only where its values occur (``is_meant``), or ask for the two values of a column (``is_auto``).
+    The option ``encode`` says what values mean, in one of three ways: ``{"a": {"Yes": 1, "No": 0}}`` speaks of column
+    a (``is_encoded_by_name``); ``{"Yes": 1, "No": 0}`` of every column in which these values occur; ``"auto"`` of
+    every column of two values (``is_encoded_auto``).
     """
 
     source: Source
     place: int  # in the source
     label: Hashable  # name or number
-    kind: str | None  # stated, or implied by the scores
+    kind: str | None  # stated by the user, or implied by the scores
     scores: Value  # numbers, a mapping of values to numbers, or "normal"
     encode: Mapping[Value, Value] | None  # what is said about its values
-    is_named: bool  # whether `encode` names the column
-    is_auto: bool  # whether its two values are to be found
+    is_encoded_by_name: bool  # whether `encode` speaks of this column by its name
+    is_encoded_auto: bool  # whether `encode` leaves it to the package which of two values is 1
     cut: Cut | None  # a threshold
     is_reversed: bool
-    missing: Collection[Value]  # values that stand for a missing cell
+    missing: Collection[Value]  # values that `na_values` makes missing
     is_covariate: bool = False
 
     @cached_property
@@ -56,8 +57,8 @@ class ColumnSpec:
         0 and 1 keep their values, unless `encode` speaks of the labels. Of labels for 1 and 2, 1 is the first category,
         also where 2 never occurs. Numbers beside texts in a nominal column are texts, too: 170, 171a.
         """
-        column = self._raw.labeled() if self.answers else self._raw
-        if self.kind != "nominal" or self.is_named or column.values is None:
+        column = self._raw.labeled() if self.category_labels else self._raw
+        if self.kind != "nominal" or self.is_encoded_by_name or column.values is None:
             return column
         are_numbers = {is_number(value) for value in column.distinct if is_number(value) or isinstance(value, str)}
         return column.spelled() if len(are_numbers) > 1 else column
@@ -70,8 +71,8 @@ class ColumnSpec:
         return replace(column, blanks=column.blanks - meant) if meant else column
 
     @cached_property
-    def answers(self) -> Mapping[Value, Value]:
-        """The values with their labels, if labels are the categories; else nothing."""
+    def category_labels(self) -> Mapping[Value, Value]:
+        """The values with their labels, where the labels are the categories: 1 is "men", 2 "women"; else nothing."""
         raw = self._raw
         if not raw.labels:
             return {}
@@ -83,11 +84,11 @@ class ColumnSpec:
 
     def finish(self, rule: Rule) -> Rule:
         """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
-        if isinstance(rule, Levels) and self.answers:
-            rule = replace(rule, labels=self.answers)
-        if isinstance(rule, Levels) and not self.is_meant and rule.has_words:
+        if isinstance(rule, Levels) and self.category_labels:
+            rule = replace(rule, labels=self.category_labels)
+        if isinstance(rule, Levels) and not self.is_encoded and rule.has_words:
             rule = replace(rule, has_found_words=True)
-        return self.with_missing(rule).with_missing(self.declared_missing)
+        return self.with_missing(rule).with_missing(self.encoded_missing)
 
     def with_missing(self, rule: Rule) -> Rule:
         """Return a rule with the values that `na_values` declares missing; the same rule if it has them."""
@@ -109,38 +110,45 @@ class ColumnSpec:
         return self.source.remark_column(self.place)
 
     @property
-    def declared(self) -> str | None:
-        """Its kind by the type that it has in the source; numbers declare none."""
+    def source_kind(self) -> str | None:
+        """The kind that its type in the source declares, such as a categorical of pandas; numbers declare none."""
         return None if self.source.block is not None else self.column.declared
 
     @property
-    def found_kind(self) -> str | None:
-        """Its kind as stated; else as declared, unless something is said about its values."""
+    def known_kind(self) -> str | None:
+        """The kind that is stated; else that of its type in the source, unless something is said about its values."""
         is_open = self.kind is None and self.cut is None and self.meaning is None
-        return self.declared if is_open else self.kind
+        return self.source_kind if is_open else self.kind
 
     @property
-    def is_measured(self) -> bool:
-        """Whether it can only be a number: nothing is stated, and it has fractions and too many values otherwise."""
-        if self.found_kind is not None or self.cut is not None or self.is_named or not self.column.has_fractions:
+    def must_be_numeric(self) -> bool:
+        """Whether it can only be numbers: nothing is stated, and it has fractions, and too many for categories."""
+        if (
+            self.known_kind is not None
+            or self.cut is not None
+            or self.is_encoded_by_name
+            or not self.column.has_fractions
+        ):
             return False
         has_many = len(self.values) > MANY_LEVELS and all(map(is_number, self.values))
         return has_many and not all(as_float(value).is_integer() for value in self.values)
 
     @property
-    def is_meant(self) -> bool:
-        """Whether `encode` speaks of its values."""
-        return self.is_named or (self.meaning is not None and any(value in self.meaning for value in self.values))
+    def is_encoded(self) -> bool:
+        """Whether `encode` speaks of its values, by the name of the column or because they occur in it."""
+        return self.is_encoded_by_name or (
+            self.meaning is not None and any(value in self.meaning for value in self.values)
+        )
 
     @property
-    def declared_missing(self) -> list[Value]:
-        """The values that `encode` declares missing."""
+    def encoded_missing(self) -> list[Value]:
+        """The values that `encode` makes missing: those of ``{"refused": None}``."""
         return [value for value, number in (self.meaning or {}).items() if number is None]
 
     @property
-    def undeclared_values(self) -> list[Value]:
-        """The values that occur and that `encode` does not declare missing."""
-        missing = self.declared_missing
+    def kept_values(self) -> list[Value]:
+        """The values that occur, without those that `encode` makes missing."""
+        missing = self.encoded_missing
         return [value for value in self.values if value not in missing]
 
     @property
@@ -153,10 +161,10 @@ class ColumnSpec:
         """What `encode` or `scores` say about the values of a column with categories, which are not missing."""
         if isinstance(self.scores, Mapping):
             return dict(self.scores)
-        if not self.is_meant:
+        if not self.is_encoded:
             return None
         numbers = {value: number for value, number in (self.meaning or {}).items() if number is not None}
-        if self.is_named or len(set(numbers.values())) == len(numbers):
+        if self.is_encoded_by_name or len(set(numbers.values())) == len(numbers):
             return numbers
         # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
         return {value: number for value, number in numbers.items() if value in self.values}
@@ -188,8 +196,8 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             kind=kinds_of_columns[j] or implied.get(j),
             scores=scores.get(j),
             encode=named.get(j, None if others == "auto" else others),
-            is_named=j in named,
-            is_auto=others == "auto" and j not in named,
+            is_encoded_by_name=j in named,
+            is_encoded_auto=others == "auto" and j not in named,
             cut=cuts.get(j),
             is_reversed=j in reversed_columns,
             missing=missing.get(j, ()),
@@ -208,6 +216,17 @@ def _check_forms(stated: ValueOptions) -> None:
     if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
         allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
         raise ArgumentError("encode", f"must be {allowed}", encode)
+    if isinstance(encode, Mapping) and not by_column(encode):
+        of_columns = [key for key, entry in encode.items() if isinstance(entry, Mapping | tuple)]
+        others = [key for key in encode if key not in of_columns]
+        if of_columns:
+            raise ArgumentError(
+                "encode",
+                "must speak of columns, each with a mapping or a pair of values, or of values, each with a number",
+                encode,
+                f"It says what the values of column {of_columns[0]!r} mean, but gives {encode[others[0]]!r} to "
+                f"{others[0]!r}.",
+            )
     if encode is not None and stated.binarize is not None and not isinstance(stated.binarize, Mapping):
         raise DataError(
             f"{setting('encode', *(['auto'] if encode == 'auto' else []))} and {setting('binarize')} must not be "
@@ -217,7 +236,7 @@ def _check_forms(stated: ValueOptions) -> None:
 
 def _covariate_kind(spec: ColumnSpec) -> str | None:
     """Return the kind of a covariate; where nothing is said, numbers are numbers and texts have no order."""
-    is_stated = spec.found_kind is not None or spec.cut is not None or spec.is_named
+    is_stated = spec.known_kind is not None or spec.cut is not None or spec.is_encoded_by_name
     if is_stated or all(map(is_bit, spec.values)):
         return spec.kind
     return "continuous" if len(spec.values) > 2 and all(map(is_number, spec.values)) else "nominal"
