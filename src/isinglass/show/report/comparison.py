@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -147,44 +147,72 @@ def _drawing(
     scale = (SIZE - 2 * MARGIN) / max(float(extent.max()), 1e-9)
     tall = scale * float(extent[1]) + 2 * MARGIN
     places = np.array([SIZE, tall]) / 2 + scale * (xy - middle) * [1, -1]  # the second axis of SVG goes down
-    size = plural(network.n_edges, "edge")
-    parts = [f'<svg viewBox="0 0 {SIZE:.0f} {tall:.0f}" role="img" aria-label="{size}">']
+    radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))
+    parts = [
+        *_edges(network, places, widest, found),
+        *_nodes(network.names, places, radius, said),
+        *_names(network, places, radius, tall),  # above all nodes
+    ]
+    return _figure(caption, SIZE, tall, parts, label=plural(network.n_edges, "edge"))
+
+
+def _edges(network: Network, places: FloatArray, widest: float, found: set[tuple[int, int]] | None) -> Iterator[str]:
+    """Yield the lines of the edges, the strongest on top."""
     for k in network.by_strength[::-1]:
         s, t = network.edge_index[k].tolist()
         is_gray = found is not None and (s, t) not in found
         share = float(network.weights[k] / widest)
         sign = int(network.edge_signs[k])
-        kind = "level" if is_gray else {1: "up", -1: "down", 0: "level"}[sign]
-        number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}"
-        title = html.escape(f"{network.names[s]} – {network.names[t]}: {number.replace('-', '−')}")
         opacity, width = (0.5, THIN) if is_gray else (0.4 + 0.6 * share, THIN + 4.4 * share)
-        parts.append(
-            f'<line class="{kind}" x1="{places[s, 0]:.1f}" y1="{places[s, 1]:.1f}" x2="{places[t, 0]:.1f}" '
-            f'y2="{places[t, 1]:.1f}" stroke-width="{width:.2f}" '
-            f'stroke-opacity="{opacity:.2f}"><title>{title}</title></line>'
+        ends = (*places[s], *places[t])
+        number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}".replace("-", "−")
+        yield _element(
+            "line",
+            f"{network.names[s]} – {network.names[t]}: {number}",
+            class_="level" if is_gray else {1: "up", -1: "down", 0: "level"}[sign],
+            **{name: f"{value:.1f}" for name, value in zip(("x1", "y1", "x2", "y2"), ends, strict=True)},
+            stroke_width=f"{width:.2f}",
+            stroke_opacity=f"{opacity:.2f}",
         )
-    radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))
+
+
+def _nodes(names: Sequence[str], places: FloatArray, radius: float, said: Mapping[str, str]) -> Iterator[str]:
+    """Yield the circles of the nodes, whose titles have the wording of their items."""
+    for (x, y), name in zip(places, names, strict=True):
+        title = f"{name}: {said[name]}" if name in said else name
+        yield _element("circle", title, class_="node", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{radius:.1f}")
+
+
+def _names(network: Network, places: FloatArray, radius: float, tall: float) -> Iterator[str]:
+    """Yield the names of the nodes, those of the strongest first where there is not room for all."""
     letters = 11 if len(places) <= 40 else 8 if len(places) <= 80 else 5
     shown = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in network.names]
-    sizes = letters * np.array([[LETTER * len(text), 1.2] for text in shown])
     centers, placed = place_labels(
         places,
-        sizes,
+        letters * np.array([[LETTER * len(text), 1.2] for text in shown]),
         np.full(len(places), radius + 1.0),
         (0.0, 0.0, SIZE, tall),
         order=np.argsort(-network.strength, kind="stable"),
         edges=points_along(list(places[network.edge_index]), 3.0),
     )
-    names = []  # above all nodes
-    for (x, y), name, text, (label_x, label_y), has_room in zip(
-        places, network.names, shown, centers, placed, strict=True
-    ):
-        title = html.escape(f"{name}: {said[name]}" if name in said else name)
-        parts.append(f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{title}</title></circle>')
+    for text, (x, y), has_room in zip(shown, centers, placed, strict=True):
         if has_room:
-            where = f'x="{label_x:.1f}" y="{label_y:.1f}" text-anchor="middle" dominant-baseline="central"'
-            names.append(f'<text {where} font-size="{letters}">{html.escape(text)}</text>')
-    return f"<figure><figcaption>{html.escape(caption)}</figcaption>{''.join(parts + names)}</svg></figure>"
+            middle = {"text_anchor": "middle", "dominant_baseline": "central"}
+            yield _element("text", text=text, x=f"{x:.1f}", y=f"{y:.1f}", **middle, font_size=letters)
+
+
+def _element(tag: str, title: str = "", *, text: str = "", **attributes: object) -> str:
+    """Return an element of SVG with a title and a text, all escaped; ``stroke_width`` is ``stroke-width``."""
+    given = [f'{name.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"' for name, value in attributes.items()]
+    inside = (f"<title>{html.escape(title)}</title>" if title else "") + html.escape(text)
+    start = " ".join([tag, *given])
+    return f"<{start}>{inside}</{tag}>" if inside else f"<{start}/>"
+
+
+def _figure(caption: str, width: float, height: float, parts: Iterable[str], *, label: str) -> str:
+    """Return elements as a figure in SVG; ``label`` is for readers who do not see it."""
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{html.escape(label)}"'
+    return f"<figure><figcaption>{html.escape(caption)}</figcaption><svg {size}>{''.join(parts)}</svg></figure>"
 
 
 def _histogram(result: GroupComparison, of: str) -> str:
@@ -194,20 +222,28 @@ def _histogram(result: GroupComparison, of: str) -> str:
     counts, _ = np.histogram(null, bins=40, range=(0.0, top))
     width, height, base = 400.0, 170.0, 140.0
     step, tallest = width / 40, max(int(counts.max(initial=0)), 1)
-    bars = "".join(
-        f'<rect class="column" x="{k * step:.1f}" y="{base - base * 0.9 * count / tallest:.1f}" width="{step - 1:.1f}" '
-        f'height="{base * 0.9 * count / tallest:.1f}"/>'
-        for k, count in enumerate(counts)
-    )
-    x = observed / top * width
+    x, y = f"{observed / top * width:.1f}", base - base * 0.9 * counts / tallest
     name = {"structure": "largest difference in a coupling", "strength": "difference in global strength"}[of]
-    ticks = "".join(
-        f'<text x="{share * width:.0f}" y="{base + 14}" text-anchor="{anchor}" font-size="11">{share * top:.2g}</text>'
+    bars = [
+        _element(
+            "rect",
+            class_="column",
+            x=f"{k * step:.1f}",
+            y=f"{y[k]:.1f}",
+            width=f"{step - 1:.1f}",
+            height=f"{base - y[k]:.1f}",
+        )
+        for k in range(40)
+    ]
+    ticks = [
+        _element(
+            "text", text=f"{share * top:.2g}", x=f"{share * width:.0f}", y=base + 14, text_anchor=anchor, font_size=11
+        )
         for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
-    )
+    ]
+    lines = [
+        _element("line", class_="axis", x1=0, x2=f"{width:.0f}", y1=base, y2=base),
+        _element("line", class_="observed", x1=x, x2=x, y1=0, y2=base),
+    ]
     caption = f"{name}: {observed:.3g}, p = {getattr(result, f'p_{of}'):.3g}"
-    return (
-        f'<figure><figcaption>{caption}</figcaption><svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        f'aria-label="{caption}">{bars}<line class="axis" x1="0" x2="{width:.0f}" y1="{base}" y2="{base}"/>'
-        f'<line class="observed" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{base}"/>{ticks}</svg></figure>'
-    )
+    return _figure(caption, width, height, [*bars, *lines, *ticks], label=caption)
