@@ -12,7 +12,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -94,6 +94,15 @@ def _show(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
 
 
+_NO_MENTION = (ValueError, SyntaxError, MemoryError, RecursionError)  # but a cell with such characters
+
+
+def _read_mention(found: re.Match[str]) -> Setting:
+    """Return the mention that a pattern has found."""
+    name, value, python = found.groups()
+    return Setting(name, bool(value), _Literals().read(value) if value else None, python)
+
+
 class _Message(BaseException):
     """What errors and warnings share: a message that can be spelled for its reader."""
 
@@ -109,15 +118,23 @@ class _Message(BaseException):
         """Names of the parameters that the message mentions."""
         return {name for name, _, _ in _MENTION.findall(self.marked)}
 
+    @property
+    def mentioned_values(self) -> list[object]:
+        """The values of these parameters that the message gives."""
+        found = []
+        for mention in _MENTION.finditer(self.marked):
+            with suppress(*_NO_MENTION):
+                found += [_read_mention(mention).value] if mention[2] else []
+        return found
+
     def spelled(self, spell: Callable[[Setting], str]) -> str:
         """Return the message with every parameter as ``spell`` writes it."""
 
         def replace(found: re.Match[str]) -> str:
-            name, value, python = found.groups()
             try:
-                return spell(Setting(name, bool(value), _Literals().read(value) if value else None, python))
-            except (ValueError, SyntaxError, MemoryError, RecursionError):  # no mention: a cell with such characters
-                return python
+                return spell(_read_mention(found))
+            except _NO_MENTION:
+                return found[3]
 
         return (f"{self.where}: " if self.where else "") + _MENTION.sub(replace, self.marked)
 

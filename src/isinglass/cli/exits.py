@@ -18,6 +18,8 @@ from isinglass.errors import (
     ArgumentError,
     ConvergenceWarning,
     DataError,
+    IsinglassError,
+    IsinglassWarning,
     LimitError,
     MeaningWarning,
     SeparationError,
@@ -47,6 +49,8 @@ CODES: dict[type[BaseException], int] = {
     LimitError: LIMIT,
     ImportError: OTHER,
 }
+COUNTED = {"column": "#", "row": "row "}
+"""What is in front of the number, from 1, of a column or a row without a name."""
 NOT_OPTIONS = {
     "X": "the table",
     "path": "the file",
@@ -112,15 +116,9 @@ def printable(text: str) -> str:
 
 def spell(message: BaseException | str) -> str:
     """Return an error or a warning as one line that names the options of the running command."""
-    if not hasattr(message, "spelled"):
+    if not isinstance(message, IsinglassError | IsinglassWarning):
         return " ".join(str(message).split())
-    about = [getattr(message, "got", None)]
-
-    def note(mention: Setting) -> str:
-        about.append(repr(mention.value))  # of a column that the message gives by number
-        return mention.python
-
-    message.spelled(note)
+    about = [getattr(message, "got", None), *map(repr, message.mentioned_values)]  # of columns that it gives by number
     return " ".join(message.spelled(lambda mention: _as_option(mention, about)).split())
 
 
@@ -132,26 +130,38 @@ def _option_of(name: str) -> click.Option | None:
 
 
 def _as_option(mention: Setting, about: Collection[str | None]) -> str:
-    """Return how the running command mentions a parameter, in a message about some values."""
+    """Return how the running command, or its page, mentions a parameter, in a message about some values."""
     ctx = click.get_current_context(silent=True)
     page = None if ctx is None else ctx.obj  # that runs the command
     if page is not None and (control := page.name_control(mention)):
         return str(control)
-    if mention.name in ("column", "row"):  # without a name: counted from 1
-        return f"{'#' if mention.name == 'column' else 'row '}{mention.value + 1}"
+    if mention.name in COUNTED:
+        return f"{COUNTED[mention.name]}{mention.value + 1}"
     if mention.name == "labels" and ctx is not None:
-        given = [name for name in ("groups", "paired") if ctx.params.get(name) is not None]
-        meant = [name for name in given if repr(ctx.params[name]) in about] or given
-        return " and ".join(f"--{name}" for name in meant)
+        return _name_labels(ctx, about)
+    words = _spell_setting(mention)
+    if not words:
+        return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
+    return shlex.join(words) + (" on the command line" if page is not None else "")
+
+
+def _name_labels(ctx: click.Context, about: Collection[str | None]) -> str:
+    """Return the options that named columns of labels: those whose column a message is about, if it tells."""
+    given = [name for name in ("groups", "paired") if ctx.params.get(name) is not None]
+    meant = [name for name in given if repr(ctx.params[name]) in about] or given
+    return " and ".join(f"--{name}" for name in meant)
+
+
+def _spell_setting(mention: Setting) -> list[str]:
+    """Return the words of the running command that set a parameter; none if it has no option for it."""
     option = _option_of(mention.name)
     if mention.has_value and (mention.name == "kinds" or (mention.name == "na_values" and option is not None)):
         from isinglass.cli.reading import spell_reading  # an option for each kind, or each code
 
-        return shlex.join(spell_reading({mention.name: mention.value}))
+        return spell_reading({mention.name: mention.value})
     if option is None:
-        return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
-    words = spell_option(option, mention.value) if mention.has_value else [name_of(option)]
-    return shlex.join(words) + (" on the command line" if page is not None else "")
+        return []
+    return spell_option(option, mention.value) if mention.has_value else [name_of(option)]
 
 
 def report_signal(number: int) -> int:

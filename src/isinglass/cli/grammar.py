@@ -61,7 +61,10 @@ def name_of(option: click.Option, is_on: bool = True) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """Split at commas outside double quotes, as in a line of a CSV file; blanks may follow a comma."""
+    """Split at commas outside double quotes, as in a line of a CSV file; blanks may follow a comma.
+
+    ``a, "b,c"`` has the words ``a`` and ``b,c``.
+    """
     return next(csv.reader([text], skipinitialspace=True)) or [""]
 
 
@@ -96,7 +99,10 @@ def _read_different(text: str, read: Callable[[str], Value]) -> list[Value]:
 
 
 def _read_pairs(text: str, key: Callable[[str], Key], value: Callable[[str], Value]) -> dict[Key, Value]:
-    """Read ``key=value`` pairs, separated by commas, each split at its last ``=``."""
+    """Read ``key=value`` pairs, separated by commas, each split at its last ``=``.
+
+    ``Yes=1,a=b=0`` gives ``Yes`` 1 and ``a=b`` 0; ``"a,b=1"`` gives ``a,b`` 1.
+    """
     parts = [word.rpartition("=") for word in split_words(text)]
     found = {key(word): value(rest) for word, _, rest in parts}
     if len(found) < len(parts) or not all(equals for _, equals, _ in parts):
@@ -120,7 +126,10 @@ def _spell_columns(columns: Sequence[ColumnKey] | ColumnKey) -> str:
 
 
 def _split_column(text: str) -> tuple[ColumnKey, str]:
-    """Return the column that is named first, ``column=…``, and the rest; a name with ``=`` is quoted."""
+    """Return the column that is named first, ``column=…``, and the rest; a name with ``=`` is quoted.
+
+    ``age=99`` is ``99`` of ``age``; ``"a=b"=99`` is ``99`` of ``a=b``; ``#3=99`` is ``99`` of the third column.
+    """
     if quoted := re.match(r'"((?:[^"]|"")*)"=', text):
         return quoted[1].replace('""', '"'), text[quoted.end() :]
     column, _, rest = text.partition("=")
@@ -130,7 +139,10 @@ def _split_column(text: str) -> tuple[ColumnKey, str]:
 
 
 def _read_missing(text: str) -> OfColumn[str]:
-    """Read a text that is missing; one with ``=`` has another in front where no column is named."""
+    """Read a text that is missing; one with ``=`` has another in front where no column is named.
+
+    ``99`` is missing everywhere, ``age=99`` in ``age``, and ``=a=b`` is the text ``a=b`` everywhere.
+    """
     if text.startswith("=") or "=" not in text:
         return None, _not_empty(text.removeprefix("="))
     column, rest = _split_column(text)
@@ -151,6 +163,10 @@ def _read_code(text: str) -> float | None:
 
 
 def _read_answers(text: str) -> OfColumn[str | Codes]:
+    """Read what answers mean, in one column if the list follows its name; ``=`` in front says that none is named.
+
+    ``Yes=1,No=0`` is of all columns, ``smoker=Yes=1,No=0`` of ``smoker``; ``=a=b=1,c=0`` gives ``a=b`` 1 everywhere.
+    """
     if text == "auto":
         return None, text
     try:
