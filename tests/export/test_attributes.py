@@ -83,6 +83,15 @@ def test_options_are_checked(options, message):
         annotate(random_model(3, 0), **options)
 
 
+def test_positions_by_name_are_pairs_of_any_kind():
+    model = random_model(2, 0)
+    for pair in (list, tuple, np.array):
+        found = annotate(model, positions={"x1": pair([1.0, 2.0]), "x0": pair([3.0, 4.0])}).positions
+        assert found.tolist() == [[3.0, 4.0], [1.0, 2.0]]
+    with pytest.raises(DataError, match="positions must have a place for every node; got none for 'x0'"):
+        annotate(model, positions={"x1": np.zeros(2)})
+
+
 def test_ties_keep_the_order_of_the_nodes():
     model = Network.from_couplings([[0, 1, -1], [1, 0, 1], [-1, 1, 0]], np.zeros(3))
     assert annotate(model).pairs == [[0, 1], [0, 2], [1, 2]]

@@ -134,9 +134,9 @@ def _list_categories(network: Network, s: int) -> str:
 def check_positions(positions: Positions, names: Sequence[str]) -> FloatArray:
     """Return one finite point of the plane per node; positions are in order, or by name."""
     listed: Any = by_node(positions, names, "positions") if isinstance(positions, Mapping) else positions
-    if isinstance(positions, Mapping) and None in listed:
-        absent = names[listed.index(None)]
-        raise DataError(f"positions must have a place for every node; got none for {absent!r}.")
+    for name, place in zip(names, listed if isinstance(positions, Mapping) else (), strict=False):
+        if place is None:
+            raise DataError(f"positions must have a place for every node; got none for {name!r}.")
     return as_numbers("positions", listed, (len(names), 2))
 
 
