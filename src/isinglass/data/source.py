@@ -15,8 +15,8 @@ from isinglass.data.column import Column, UnhashableError, as_spelled, has_short
 from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_header, remark_identifier
 from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import Value, is_number, read_word, show_value, spell_out
-from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.data.meaning.values import Value, is_number, show_value, spell_out
+from isinglass.errors import CellTypeError, DataError, setting
 from isinglass.locating import Entry, Origin
 from isinglass.names import check_names
 
@@ -131,26 +131,6 @@ class Source:
         gone = {j: spelled[id(some)] for j, some in values.items()}
         return self.changed(lambda j, column: replace(column, gone=gone[j]) if j in gone else column) if gone else self
 
-    def label_values(self, labels: Mapping[Any, Mapping[Value, str]], apart: Collection[int]) -> Source:  # Any: a key
-        """Return the table in which the values of some columns have these labels: all, unless they are 0 and 1.
-
-        All of columns ``apart``, which are no variables.
-        """
-        by_place = {
-            j: {read_word(value): label for value, label in entries.items()}
-            for j, entries in self.locate(labels, "value_labels").items()
-        }
-
-        def label(j: int, column: Column) -> Column:
-            unknown = [value for value in column.distinct if value not in by_place[j]] if j in by_place else []
-            if unknown and (j in apart or not set(column.distinct) <= {0, 1}):
-                raise ArgumentError(
-                    "value_labels", f"must label every value of {self.where(j)}", unknown[0], "Add its label."
-                )
-            return column.with_labels(by_place[j]) if j in by_place else column
-
-        return self.changed(label) if by_place else self
-
     def locate(self, entries: Mapping[Any, Entry], argument: str) -> dict[int, Entry]:  # Any: a name or a number
         """Return what an argument says about columns, by their places here; it may name others of the file."""
         return self.origin.locate(entries.items(), argument)
@@ -194,11 +174,6 @@ class Source:
                     f"{self.labels[place]!r} ({self.describe_row(row)}).{remark_decimals([value], self.decimal)}"
                 )
         return np.asarray(values, dtype=np.float64)
-
-    def weighted(self, place: int) -> Source:
-        """Return the table with the row weights that are in one of its columns."""
-        name = None if self.names is None else self.names[place]
-        return replace(self, weight=self.read_weights(place), layout=replace(self.layout, weights=name))
 
     @property
     def is_unlabeled(self) -> Mask:

@@ -17,7 +17,7 @@ from isinglass.data.files.text import DELIMITERS, blank_comments, blank_titles, 
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import spell_out
+from isinglass.data.meaning.values import read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
@@ -124,24 +124,13 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     whole = named.transpose() if options.transpose else named
     marked = whole.mark_missing(options.missing_in(whole))
     labels = {str(key): whole.origin.find(key, "labels") for key in options.labels}
-    labeled = marked.label_values(options.value_labels or {}, labels.values())
+    labeled = _label_values(marked, options, labels.values())
     weights = _find_weights(labeled, options, labels.values())
-    weighted = labeled if weights is None else labeled.weighted(weights)
+    weighted = labeled if weights is None else _weigh(labeled, weights)
     others = [*labels.values(), *([] if weights is None else [weights])]
     chosen = _choose_columns(weighted, options, others)
     apart = {name: _called_cells(labeled.column(j)) for name, j in labels.items()}
     return replace(_name_columns(chosen).named(options.names), apart=apart)
-
-
-def _called_cells(column: Column) -> Cells:
-    """Return the cells of a column that is no variable, called by their labels if every value has one."""
-    have_all = column.labels and set(column.distinct) <= column.labels.keys()
-    return (column.labeled() if have_all else column).entries
-
-
-def _spell_cells(column: Column) -> list[str]:
-    """Return the cells of a column of row names as text."""
-    return [str(cell).strip() for cell in (column.entries if column.words is None else column.as_given)]
 
 
 def _load(path: AnyFile, options: ReadOptions) -> tuple[Source, str]:
@@ -261,6 +250,44 @@ def _find_weights(raw: Source, options: ReadOptions, labels: Collection[int]) ->
     if place in labels:
         raise ArgumentError("weights", f"and {setting('labels')} must be different columns", stated)
     return place
+
+
+def _label_values(marked: Source, options: ReadOptions, apart: Collection[int]) -> Source:
+    """Return the table in which the values of some columns have labels: all, unless they are 0 and 1.
+
+    All of columns ``apart``, which are no variables.
+    """
+    by_place = {
+        j: {read_word(value): label for value, label in entries.items()}
+        for j, entries in marked.locate(options.value_labels or {}, "value_labels").items()
+    }
+
+    def label(j: int, column: Column) -> Column:
+        unknown = [value for value in column.distinct if value not in by_place[j]] if j in by_place else []
+        if unknown and (j in apart or not set(column.distinct) <= {0, 1}):
+            raise ArgumentError(
+                "value_labels", f"must label every value of {marked.where(j)}", unknown[0], "Add its label."
+            )
+        return column.with_labels(by_place[j]) if j in by_place else column
+
+    return marked.changed(label) if by_place else marked
+
+
+def _weigh(table: Source, place: int) -> Source:
+    """Return the table with the row weights that are in one of its columns."""
+    name = None if table.names is None else table.names[place]
+    return replace(table, weight=table.read_weights(place), layout=replace(table.layout, weights=name))
+
+
+def _called_cells(column: Column) -> Cells:
+    """Return the cells of a column that is no variable, called by their labels if every value has one."""
+    have_all = column.labels and set(column.distinct) <= column.labels.keys()
+    return (column.labeled() if have_all else column).entries
+
+
+def _spell_cells(column: Column) -> list[str]:
+    """Return the cells of a column of row names as text."""
+    return [str(cell).strip() for cell in (column.entries if column.words is None else column.as_given)]
 
 
 def _choose_columns(raw: Source, options: ReadOptions, apart: Collection[int]) -> Source:
