@@ -34,25 +34,26 @@ class FirstRecord:
     def is_header(self) -> bool:
         """Whether it names the columns: the first rule that applies decides."""
         corner, fields = self.corner, self.fields
-        if isinstance(corner, str) and corner and corner.casefold() in ID_NAMES:
+        if isinstance(corner, str) and corner and corner.casefold() in ID_NAMES:  # id,1990,1991
             return True
-        if isinstance(corner, str) and all(value is None for value in fields):  # it names its column, or an empty row
+        if isinstance(corner, str) and all(value is None for value in fields):  # "score" alone, or "Ann,,"
             return not any(isinstance(value, str) for value in self.below_corner)
-        if any(isinstance(value, str) for value in fields):
+        if any(isinstance(value, str) for value in fields):  # country,gdp,1990
             return self._has_names
         # From here on there are only numbers and missing cells beside the corner.
         everything = [corner, *fields]
-        if len(everything) >= 4 and everything == list(range(len(everything))):  # as pandas writes them
+        if len(everything) >= 4 and everything == list(range(len(everything))):  # 0,1,2,3 as pandas writes them
             return not all(_occur_below(everything, [self.below_corner, *self.below]))
-        if _are_steps(fields) and not is_number(corner):
+        if _are_steps(fields) and not is_number(corner):  # country,1990,1991,1992
             return self._has_numbered_names
         return self._is_far_above or self._is_above_bits
 
     @property
     def _has_names(self) -> bool:
-        """Whether the texts beside the corner are names: numbers among them are years, and the cells below differ.
+        """Whether the texts beside the corner are names, and no answers such as those of Ann,yes,no.
 
-        More than half of the texts stand above columns of numbers, or more than half occur in no cell below.
+        More than half of the texts stand above columns of numbers, as in who,age,weight above Ann,31,62; or more than
+        half occur in no cell below, as in who,smokes above Ann,yes. Numbers among them are years in order.
         """
         numbers = [value for value in self.fields if is_number(value)]
         steps = np.diff(numbers)
@@ -68,7 +69,11 @@ class FirstRecord:
 
     @property
     def _has_numbered_names(self) -> bool:
-        """Whether numbers in equal steps are years or numbers of items: they count, or most do not occur below."""
+        """Whether numbers in equal steps are names, and no scores such as those of Ann,10,20,30.
+
+        They count items (item,1,2,3,4), stand beside the name of a column of numbers (age,1990,1991,1992 above
+        31,5,6,7), or most of them do not occur below.
+        """
         count_items = len(self.fields) > 3 and list(self.fields[:2]) in ([0, 1], [1, 2])
         is_corner_above_numbers = self.corner is not None and all(map(is_number, self.below_corner))
         n_below = sum(_occur_below(self.fields, self.below))
@@ -76,7 +81,7 @@ class FirstRecord:
 
     @property
     def _is_far_above(self) -> bool:
-        """Whether all fields are numbers in equal steps, far above all cells below, as years are."""
+        """Whether all fields are numbers in equal steps, far above all cells below: 1990,1991,1992 above 5,3,4."""
         fields = [self.corner, *self.fields]
         cells = [cell for cell in chain(self.below_corner, *self.below) if cell is not None]
         if not cells or not _are_steps(fields) or not all(map(is_number, cells)):
@@ -85,7 +90,7 @@ class FirstRecord:
 
     @property
     def _is_above_bits(self) -> bool:
-        """Whether there is another number than 0 and 1 above columns of these."""
+        """Whether there is another number than 0 and 1 above columns of these: 101,102 above 0,1."""
         are_bits = all(cell is None or is_bit(cell) for cell in chain(*self.below))
         return are_bits and any(value is not None and not is_bit(value) for value in self.fields)
 
@@ -106,9 +111,9 @@ def _are_steps(values: Sequence[Value]) -> bool:
 def find_row_names(table: Source, *, numbers_are_data: bool) -> int | None:
     """Return the column that names the rows: as the file itself declares, or the first one, if it looks like that.
 
-    It does if its header says so, or if it has more than two values, all different and none missing, and more than
-    half of them are text other than amounts such as $1,200 or 84%, or all are whole numbers in ascending order;
-    numbers only if they cannot be data.
+    It does if its header is empty, "id" or the like; or if it has more than two values, all different and none missing,
+    and more than half of them are texts (Ann, Bob, Eve) other than amounts ($1,200, 84%), or all are whole numbers in
+    ascending order (1, 2, 3; 1990, 1992, 1999). ``numbers_are_data``: then numbers do not name rows.
     """
     if table.shape[1] < 2:
         return None

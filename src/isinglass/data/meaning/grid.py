@@ -153,29 +153,45 @@ def _normal_points(counts: NDArray[np.intp]) -> FloatArray:
 def _describe(
     ordered: FloatArray, weight: FloatArray, codes: NDArray[np.intp], values: FloatArray, ends: tuple[float, float]
 ) -> dict[str, Any]:  # Any: fields of `Steps`
-    """Return the ends and decimals of numbers, their weighted mean in every step, and its smallest to largest number.
+    """Return the ends and decimals of numbers, and of every step the weighted mean and the quartiles of its numbers.
 
-    Means take a number beyond the ``ends`` for the end: a typing error would otherwise dominate every prediction that
-    gives its step a little probability. They stay among the numbers of the step. The value of a step stands for its
-    numbers if it has none. Rows without weight do not count, unless a step has no others.
+    The value of a step stands for its numbers if it has none. Rows without weight do not count, unless a step has no
+    others.
     """
-    q, decimals = len(values), _decimals(ordered)
-    weight = np.where(np.bincount(codes, weight, q)[codes] > 0.0, weight, 1.0)
-    ordered, codes, weight = ordered[weight > 0.0], codes[weight > 0.0], weight[weight > 0.0]
-    starts, stops = np.searchsorted(codes, np.arange(q)), np.searchsorted(codes, np.arange(q), side="right")
-    total = np.concatenate([[0.0], np.cumsum(weight)])
-    below = total[starts, None] + (total[stops] - total[starts])[:, None] * np.linspace(0.0, 1.0, 5)
-    places = np.searchsorted(total[1:], below * (1.0 - _ROUNDING))  # the first number with so much weight up to it
-    last = np.maximum(stops - 1, 0)[:, None]
-    there = (stops > starts)[:, None]
-    found = ordered[np.clip(places, np.minimum(starts[:, None], last), last)]
-    quartiles = np.where(there, found, values[:, None])
-    middle = ordered[len(ordered) // 2]  # sums of differences lose fewer digits
-    sums, sizes = np.bincount(codes, weight * (np.clip(ordered, *ends) - middle), q), np.bincount(codes, weight, q)
-    means = np.where(there[:, 0], middle + sums / np.where(there[:, 0], sizes, 1.0), values)
-    means = np.clip(means, quartiles[:, 0], quartiles[:, -1])
-    five = tuple(map(tuple, quartiles.tolist()))
-    return {"means": tuple(means.tolist()), "quartiles": five, "ends": ends, "decimals": decimals}
+    weight = np.where(np.bincount(codes, weight, len(values))[codes] > 0.0, weight, 1.0)
+    counted = weight > 0.0
+    numbers, steps, weights = ordered[counted], codes[counted], weight[counted]
+    quartiles = _quartiles(numbers, weights, steps, values)
+    means = np.clip(_means(np.clip(numbers, *ends), weights, steps, values), quartiles[:, 0], quartiles[:, -1])
+    return {
+        "means": tuple(means.tolist()),
+        "quartiles": tuple(map(tuple, quartiles.tolist())),
+        "ends": ends,
+        "decimals": _decimals(ordered),
+    }
+
+
+def _quartiles(numbers: FloatArray, weights: FloatArray, steps: NDArray[np.intp], values: FloatArray) -> FloatArray:
+    """Return the least number of every step, its weighted quartiles and its largest; numbers are in ascending order."""
+    every_step = np.arange(len(values))
+    first, end = np.searchsorted(steps, every_step), np.searchsorted(steps, every_step, side="right")
+    last = np.maximum(end - 1, 0)
+    total = np.concatenate([[0.0], np.cumsum(weights)])
+    sought = total[first, None] + (total[end] - total[first])[:, None] * np.linspace(0.0, 1.0, 5)
+    rows = np.searchsorted(total[1:], sought * (1.0 - _ROUNDING))  # the first with so much weight up to it
+    rows = np.clip(rows, np.minimum(first, last)[:, None], last[:, None])
+    return np.where((end > first)[:, None], numbers[rows], values[:, None])
+
+
+def _means(numbers: FloatArray, weights: FloatArray, steps: NDArray[np.intp], values: FloatArray) -> FloatArray:
+    """Return the weighted mean of the numbers of every step.
+
+    The caller has taken numbers beyond the ends of the grid for the ends: a typing error would otherwise dominate every
+    prediction that gives its step a little probability.
+    """
+    q, middle = len(values), numbers[len(numbers) // 2]  # sums of differences from it lose fewer digits
+    sums, sizes = np.bincount(steps, weights * (numbers - middle), q), np.bincount(steps, weights, q)
+    return np.where(sizes > 0.0, middle + sums / np.where(sizes > 0.0, sizes, 1.0), values)
 
 
 def _decimals(numbers: FloatArray) -> int | None:
