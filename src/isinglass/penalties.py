@@ -55,10 +55,11 @@ def check_penalty_weights(penalty_weights: Penalty, n_features: int) -> FloatArr
     off_diagonal = ~np.eye(n_features, dtype=bool)
     if (np.isnan(matrix) | (matrix < 0))[off_diagonal].any():
         raise DataError(f"{setting('penalty_weights')} must be in [0, inf]; got a negative value or NaN.")
-    if not np.array_equal(matrix[off_diagonal], matrix.T[off_diagonal]):
-        raise DataError(
-            f"{setting('penalty_weights')} must be symmetric; got a matrix that differs from its transpose."
-        )
+    unequal = np.argwhere(np.triu(matrix != matrix.T, 1)).tolist()
+    if unequal:
+        s, t = unequal[0]
+        found = f"{float(matrix[s, t])!r} at ({s}, {t}) and {float(matrix[t, s])!r} at ({t}, {s})"
+        raise DataError(f"{setting('penalty_weights')} must be symmetric; got {found}.")
     return matrix
 
 
