@@ -126,7 +126,7 @@ def test_constant_column_is_named_once():
 
 @pytest.mark.parametrize("gamma", [-0.1, np.nan, np.inf, "a", None])
 def test_gamma_is_checked(gamma):
-    with pytest.raises(DataError, match="gamma must be (finite|a number)"):
+    with pytest.raises(DataError, match=r"gamma must be (finite|a number)"):
         ebic(X, NETWORK, gamma=gamma)
 
 
