@@ -252,7 +252,7 @@ def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
         ("drink,id,degree\ntea,2,3\n", "cannot be called 'id'"),
         ("drink,kind,Kind\ntea,2,3\n", "must have attributes with different names; got kind, Kind."),
         ("drink,kind\n\ntea\n", "line 3 must have 2 cells; got 1."),
-        ("drink,kind,\ntea,2,3\n", "kinds.csv: the name of an attribute must be a text that is not empty; got ''"),
+        ("drink,kind,\ntea,2,3\n", "kinds.csv must name every attribute in its header; column 3 has no name"),
     ],
 )
 def test_bad_attributes(table, tmp_path, content, wanted, monkeypatch):
