@@ -9,7 +9,7 @@ from choices import two_stage
 from commands import run, write_csv
 
 from isinglass import impute, load, read_table, save, simulate
-from isinglass.data.column import Column
+from isinglass.data import completion
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +80,8 @@ def test_what_zero_and_drop_did_is_said(survey):
 
 
 def test_completed_tables_are_written_to_a_folder(survey, tmp_path, monkeypatch):
-    decoded, decode = [], Column.called
-    monkeypatch.setattr(Column, "called", lambda column, rule: decoded.append(rule) or decode(column, rule))
+    decoded, decode = [], completion._own_cells
+    monkeypatch.setattr(completion, "_own_cells", lambda column, rule: decoded.append(rule) or decode(column, rule))
     run("fit", survey, "--missing", "impute", "-o", tmp_path / "net")
     result = run("predict", tmp_path / "net", survey, "--impute", "--tables", 3, "-o", tmp_path / "several", "--json")
     record = json.loads(result.stdout)

@@ -14,7 +14,7 @@ from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.rules import Cells, Cut, Rule, Steps
-from isinglass.data.meaning.values import Value, as_whole, is_number, read_cell, read_word
+from isinglass.data.meaning.values import Value, as_whole, read_cell, read_word
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.parted_table import is_read
 from isinglass.data.source import Source
@@ -134,7 +134,7 @@ def _cell_like(value: Value, seen: Sequence[Value], decimal: str) -> Value:
         word = str(bool(value))
         return word.upper() if seen[0].isupper() else word.lower() if seen[0].islower() else word
     if types == {str}:
-        return str(as_whole(float(value))).replace(".", decimal) if is_number(value) else str(value)
+        return str(as_whole(value)).replace(".", decimal) if isinstance(value, float) else str(value)
     return str(value).encode() if types == {bytes} else value
 
 
