@@ -21,7 +21,7 @@ from isinglass.data.meaning.advice import (
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.finding import guess_kinds
 from isinglass.data.meaning.recognition import are_dates, is_unclear
-from isinglass.data.meaning.rules import Cut, Levels, Steps
+from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.two_values import order_pair
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
@@ -41,42 +41,46 @@ def refuse_values(
     """
     rule, row = coding.columns[j], int(rows[0])
     column = source.column(j)
-    called = column.labels if isinstance(rule, Levels) and rule.labels else {}
-    values = [called.get(value, value) for value in column.distinct]
-    wrong = [called.get(value, value) for value in dict.fromkeys(column.entries[rows])]
+    labels = column.labels if isinstance(rule, Levels) and rule.labels else {}
+    wrong = [labels.get(value, value) for value in dict.fromkeys(column.entries[rows])]
     shown = "dates" if are_dates(wrong) else show_values(wrong)
-    where = f"got {shown} in {source.where(j)} (first in {source.describe_row(row)})"
+    got = f"got {shown} in {source.where(j)} (first in {source.describe_row(row)})"
     remark = remark_decimals(wrong, source.decimal)
     if row == 0 and source.layout.has_header is False and any(isinstance(value, str) for value in wrong):
         remark = remark_header() + remark
-    if isinstance(rule, Cut):
-        raise DataError(
-            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
-            f"{setting('binarize')} out, or replace these values.{remark}"
-        )
-    if isinstance(rule, Steps):
-        raise DataError(
-            f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
-            f"them missing ({make_missing(wrong[:1])}).{remark}"
-        )
-    if rule.kind != "binary" or (advise is None and not rule.is_plain):
-        categories = [value for value in rule.values if value is not None]
-        raise DataError(
-            f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
-            f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
-            f"encode, or make these cells missing.{remark}"
-        )
     if not rule.is_plain:
-        by_name = setting("encode", python="encode={column: {…}}")
-        raise DataError(
-            f"{setting('encode')} must say what every value means; {where}, which is not in it. Add it, or name the "
-            f"columns that it is for ({by_name}).{remark}"
-        )
+        raise DataError(_say_broken(rule, got, wrong, is_first_reading=advise is not None) + remark)
     remedy = "Replace these values, or make them missing."  # a table that is read like another
     if advise is not None or source.is_part:
+        values = [labels.get(value, value) for value in column.distinct]
         remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise or str)
-    remark = "" if remark in remedy else remark
-    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{remark}")
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {got}. {remedy}{'' if remark in remedy else remark}")
+
+
+def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], *, is_first_reading: bool) -> str:
+    """Say which rule other than 0 and 1 values break, and what to do about it; ``got``: the values and where."""
+    if isinstance(rule, Cut):
+        return (
+            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {got}. Leave "
+            f"{setting('binarize')} out, or replace these values."
+        )
+    if isinstance(rule, Steps):
+        return (
+            f"{setting('X')} must hold finite numbers in a continuous column; {got}. Replace these values, or make "
+            f"them missing ({make_missing(wrong[:1])})."
+        )
+    if rule.kind == "binary" and is_first_reading:
+        by_name = setting("encode", python="encode={column: {…}}")
+        return (
+            f"{setting('encode')} must say what every value means; {got}, which is not in it. Add it, or name the "
+            f"columns that it is for ({by_name})."
+        )
+    categories = [value for value in rule.values if value is not None]
+    return (
+        f"{setting('X')} must have the categories that were declared or fitted; {got}, which has "
+        f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
+        f"encode, or make these cells missing."
+    )
 
 
 def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
