@@ -30,6 +30,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
         _refuse("combine_indicators", "the table")
     specs, rules = specify(source, asked), coding.of_source.columns
     for spec, rule in zip(specs, rules, strict=True):
+        # Scores and numbers of values are stated for the direction before the column was reversed.
         read = rule.reversed() if isinstance(rule, Levels) and rule.is_reversed else rule
         agrees = {
             "scores": spec.scores is None or _has_scores(read, spec.scores),
@@ -42,7 +43,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
         for option, holds in agrees.items():
             if not holds:
                 _refuse(option, spec.where)
-    if isinstance(encode, Mapping) and not by_column(encode):
+    if isinstance(encode, Mapping) and not by_column(encode):  # which may pass over a column, but not over all
         stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
         if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
             _refuse("encode", "the table")
@@ -93,6 +94,5 @@ def contradict(one: Rule, other: Rule) -> bool:
         return len(thresholds) > 1 or not all(isinstance(rule, Cut) or rule.is_plain for rule in (one, other))
     if isinstance(one, Steps) or isinstance(other, Steps):
         return False  # their steps are compared as categories
-    shared = [value for value in one.entries if value in other.entries]
-    pairs = {(one.entries[value], other.entries[value]) for value in shared}
-    return len(pairs) > len({mine for mine, _ in pairs})
+    pairs = {(category, other.entries[value]) for value, category in one.entries.items() if value in other.entries}
+    return len(pairs) > len({mine for mine, _ in pairs})  # one of its categories is two of the other rule

@@ -69,13 +69,14 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     columns = np.flatnonzero(np.isnan(numbers).mean(axis=0) <= 0.5)
     cells = numbers[:, columns]
     complete = ~np.isnan(cells).any(axis=1)
-    if complete.sum() < 2 * len(columns) + 20:
+    enough_rows = 2 * len(columns) + 20
+    if complete.sum() < enough_rows:
         return []
     largest = np.nanmax(np.abs(cells), axis=0)
     cells = cells / np.where(largest > 0.0, largest, 1.0)  # no square is infinite
     usual_rows = _without_outliers(cells[complete])
     usual_rows = usual_rows[:: max(1, len(usual_rows) // ROWS_TO_SCREEN)]
-    if len(usual_rows) < 2 * len(columns) + 20:
+    if len(usual_rows) < enough_rows:
         return []
     means, spreads = usual_rows.mean(axis=0), usual_rows.std(axis=0)
     varied = np.flatnonzero(spreads > 1e-9)
@@ -90,11 +91,18 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
         others = np.flatnonzero(involved[:, k])
         n_rows = varies[:, [*others, j]].any(axis=1).sum()  # as few rows as columns are always such a relation
         if holds[k] and len(others) > 1 and n_rows > 2 * len(others):
-            # i3 = total - i1 - i2
-            is_last_item = np.allclose((coefficients[:, k] * units[j] / units)[others[1:]], -1.0, atol=0.01)
-            group = [*others, j] if len(others) > 2 and is_last_item else [j, *others]
-            relations.append(columns[varied[group]].tolist())
+            slopes = (coefficients[:, k] * units[j] / units)[others]
+            relations.append(columns[varied[_put_total_first(j, others, slopes)]].tolist())
     return relations
+
+
+def _put_total_first(last: int, others: NDArray[np.intp], slopes: FloatArray) -> list[int]:
+    """Return a column and the others that it is a combination of, with these slopes: that which is computed first.
+
+    If i3 = total - i1 - i2, where the total comes before its items, it is the total.
+    """
+    is_last_item = len(others) > 2 and np.allclose(slopes[1:], -1.0, atol=0.01)
+    return [*others, last] if is_last_item else [last, *others]
 
 
 def _explain(rows: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
