@@ -30,7 +30,7 @@ from isinglass.version import __version__
 
 SCRIPTS = (
     *("data.js", "elements.js", "marks.js", "panels.js"),  # what the others are made of
-    *("view.js", "labels.js", "pointing.js"),  # the drawing
+    *("view.js", "painting.js", "labels.js", "pointing.js"),  # the drawing
     *("tables.js", "charts.js", "edge.js", "node.js"),
     *("certificate.js", "summary.js", "choice.js", "missing.js", "check.js"),  # sections
     *("columns.js", "controls.js", "page.js"),  # what follows the slider, and the page itself

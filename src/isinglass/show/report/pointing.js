@@ -11,8 +11,8 @@ class Pointing {
   }
 
   pointAt(x, y) {
-    const node = this.view.nodeAt(x, y);
-    const pair = node < 0 ? this.view.pairAt(x, y) : null;
+    const node = nodeAt(this.view, x, y);
+    const pair = node < 0 ? pairAt(this.view, x, y) : null;
     if (node !== this.view.hover) {
       this.view.hover = node;
       this.view.draw();
@@ -82,7 +82,7 @@ class Pointing {
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, [x, y]);
       this.traveled = this.pointers.size > 1 ? Infinity : 0;
-      const node = this.pointers.size === 1 ? this.view.nodeAt(x, y) : -1;
+      const node = this.pointers.size === 1 ? nodeAt(this.view, x, y) : -1;
       if (node >= 0) this.grab(node);
       else this.dragged = -1;
       canvas.parentElement.classList.add("dragging");
@@ -100,7 +100,7 @@ class Pointing {
       if (!this.pointers.delete(event.pointerId)) return;
       const clicked = event.type === "pointerup" && this.traveled < 5;
       const reach = event.pointerType === "touch" ? 10 : 5;
-      if (clicked) this.choose(this.dragged, this.dragged < 0 ? this.view.pairAt(...place(event), reach) : null);
+      if (clicked) this.choose(this.dragged, this.dragged < 0 ? pairAt(this.view, ...place(event), reach) : null);
       this.dragged = -1;
       canvas.parentElement.classList.remove("dragging");
     };
@@ -161,4 +161,32 @@ class Pointing {
     event.preventDefault();
     actions[event.key]();
   }
+}
+
+/* The node under the pointer, or near it; -1 if there is none. */
+function nodeAt(view, x, y) {
+  let best = -1;
+  let nearest = Infinity;
+  for (let node = 0; node < N_NODES; node += 1) {
+    if (view.isHidden(node)) continue;
+    const [sx, sy] = view.screen(node);
+    const distance = Math.hypot(sx - x, sy - y) - view.size(node);
+    if (distance < nearest) [best, nearest] = [node, distance];
+  }
+  return nearest < 6 ? best : -1;
+}
+
+/* The edge under the pointer; null if there is none. */
+function pairAt(view, x, y, within = 4) {
+  let best = null;
+  let nearest = within;
+  for (const pair of view.pairs) {
+    const [x0, y0] = view.screen(pair.s);
+    const [x1, y1] = view.screen(pair.t);
+    const length = (x1 - x0) ** 2 + (y1 - y0) ** 2 || 1;
+    const along = Math.min(1, Math.max(0, ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length));
+    const distance = Math.hypot(x0 + along * (x1 - x0) - x, y0 + along * (y1 - y0) - y);
+    if (distance < nearest) [best, nearest] = [pair, distance];
+  }
+  return best;
 }

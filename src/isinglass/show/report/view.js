@@ -1,11 +1,7 @@
 /* The drawing: a canvas that can be moved, zoomed and pulled at. */
 
-const LEVELS = 8; /* steps of line width; edges of one step are drawn with one pen */
-const LINES_PER_STROKE = 8; /* measured without a graphics card: single lines and very long paths are both slower */
 const MANY_EDGES = 800; /* from here on dashes wait until nothing moves */
-const DIMMED = 0.1;
 const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif";
-const COLORS = ["ink", "muted", "sunken", "surface", "positive", "negative", "unsigned", "node", "accent"];
 
 class NetworkView {
   /* `state` says how the network is drawn and what is highlighted; whoever changes it calls `draw`. */
@@ -34,25 +30,6 @@ class NetworkView {
 
   /* ------------------------------------------------------------------ what is drawn */
 
-  readColors() {
-    const probe = make("span", { hidden: "" });
-    document.body.append(probe);
-    this.colors = {};
-    for (const name of COLORS) {
-      probe.style.color = `var(--${name})`;
-      this.colors[name] = getComputedStyle(probe).color;
-    }
-    this.rims = new Map();
-    const ground = luminance(this.colors.sunken);
-    for (const group of DATA.groups) {
-      probe.style.color = group.color;
-      const [low, high] = [ground, luminance(getComputedStyle(probe).color)].sort((a, b) => a - b);
-      /* Yellow on white and black on black need a rim to be seen. */
-      if ((high + 0.05) / (low + 0.05) < 1.8) this.rims.set(group, this.colors.muted);
-    }
-    probe.remove();
-  }
-
   /* Take the edges that pass the filters, and the network they come from. */
   setEdges(pairs, network) {
     this.pairs = pairs;
@@ -74,32 +51,14 @@ class NetworkView {
     this.hurry();
   }
 
-  /* Sort edges by how their lines look, weak ones first so that strong ones lie on top. */
-  fillBuckets() {
-    const buckets = new Map();
-    for (const pair of this.pairs) {
-      const level = Math.min(LEVELS - 1, Math.floor((LEVELS * Math.abs(pair.value)) / (STRONGEST || 1)));
-      const [kind, color] = this.paint(pair);
-      const key = `${level}/${kind}/${pair.sign < 0}`;
-      if (!buckets.has(key)) buckets.set(key, { level, color, dashed: pair.sign < 0, pairs: [] });
-      buckets.get(key).pairs.push(pair);
-    }
-    this.buckets = [...buckets.values()].sort((a, b) => a.level - b.level);
-    for (const bucket of this.buckets) {
-      const share = (bucket.level + 0.5) / LEVELS;
-      bucket.width = 0.7 + 4.3 * share;
-      bucket.opacity = (this.pairs.length > 1500 ? 0.12 : 0.2) + 0.75 * share;
-    }
+  /* Take the colors of the theme. */
+  readColors() {
+    Object.assign(this, themeColors());
   }
 
-  /* Color of an edge, as a name that stays when the theme changes. */
-  paint({ s, t, sign }) {
-    if (this.state.edgeColor === "group") {
-      const group = groupOf(s);
-      return group !== null && group === groupOf(t) ? [group.name, () => group.color] : ["", () => this.colors.muted];
-    }
-    if (sign === 0) return ["0", () => this.colors.unsigned];
-    return sign > 0 ? ["+", () => this.colors.positive] : ["-", () => this.colors.negative];
+  /* Arrange the edges for drawing, after they or their colors have changed. */
+  fillBuckets() {
+    this.buckets = bucketsOf(this.pairs, (pair) => edgeColor(this, pair));
   }
 
   isHidden(node) {
@@ -251,8 +210,8 @@ class NetworkView {
     context.fillStyle = this.colors.sunken;
     context.fillRect(0, 0, this.width, this.height);
     const lit = this.highlight();
-    this.drawEdges(lit);
-    this.drawNodes(lit);
+    drawEdges(this, lit);
+    drawNodes(this, lit);
     if (this.state.labels !== "none" || lit !== null) drawLabels(this, lit);
   }
 
@@ -275,101 +234,9 @@ class NetworkView {
     paint();
   }
 
-  drawEdges(lit) {
-    const { context } = this;
-    for (const bucket of this.buckets) this.strokePairs(bucket, bucket.pairs, lit === null ? 1 : DIMMED);
-    if (lit !== null) for (const bucket of this.buckets) this.strokePairs(bucket, bucket.pairs.filter(lit.has), 1.6);
-    context.setLineDash([]);
-  }
-
-  strokePairs(bucket, pairs, emphasis) {
-    const { context, x, y, left, top, scale } = this;
-    context.strokeStyle = bucket.color();
-    context.lineWidth = bucket.width;
-    context.setLineDash(bucket.dashed && !this.hurried ? [2 + 2 * bucket.width, 2 + 1.5 * bucket.width] : []);
-    context.globalAlpha = Math.min(1, bucket.opacity * emphasis);
-    for (let first = 0; first < pairs.length; first += LINES_PER_STROKE) {
-      context.beginPath();
-      for (let k = first; k < Math.min(first + LINES_PER_STROKE, pairs.length); k += 1) {
-        const { s, t } = pairs[k];
-        context.moveTo(left + x[s] * scale, top + y[s] * scale);
-        context.lineTo(left + x[t] * scale, top + y[t] * scale);
-      }
-      context.stroke();
-    }
-  }
-
   size(node) {
     return this.radius[node] * this.unit * Math.min(2.5, Math.sqrt(this.scale / this.fitted));
   }
-
-  drawNodes(lit) {
-    const { context } = this;
-    context.lineWidth = 1.4;
-    for (let i = N_NODES - 1; i >= 0; i -= 1) {
-      const node = this.importance[i];
-      if (this.isHidden(node)) continue;
-      const [x, y] = this.screen(node);
-      const group = groupOf(node);
-      const isLit = lit === null || lit.nodes.has(node);
-      context.globalAlpha = isLit ? 1 : 0.22;
-      context.fillStyle = group === null ? this.colors.node : group.color;
-      const marked = node === this.state.focus || (lit !== null && node === lit.center);
-      context.strokeStyle = marked ? this.colors.ink : this.rims.get(group) ?? this.colors.sunken;
-      this.outline(shapeOf(node), x, y, this.size(node));
-      context.fill();
-      context.stroke();
-    }
-    context.globalAlpha = 1;
-  }
-
-  outline(shape, x, y, size) {
-    const { context } = this;
-    const corners = CORNERS[shape];
-    context.beginPath();
-    if (corners === null) context.arc(x, y, size, 0, 2 * Math.PI);
-    else {
-      for (const [dx, dy] of corners) context.lineTo(x + size * dx, y + size * dy);
-      context.closePath();
-    }
-  }
-
-  /* ------------------------------------------------------------------ what is under the pointer */
-
-  nodeAt(x, y) {
-    let best = -1;
-    let nearest = Infinity;
-    for (let node = 0; node < N_NODES; node += 1) {
-      if (this.isHidden(node)) continue;
-      const [sx, sy] = this.screen(node);
-      const distance = Math.hypot(sx - x, sy - y) - this.size(node);
-      if (distance < nearest) [best, nearest] = [node, distance];
-    }
-    return nearest < 6 ? best : -1;
-  }
-
-  pairAt(x, y, within = 4) {
-    let best = null;
-    let nearest = within;
-    for (const pair of this.pairs) {
-      const [x0, y0] = this.screen(pair.s);
-      const [x1, y1] = this.screen(pair.t);
-      const length = (x1 - x0) ** 2 + (y1 - y0) ** 2 || 1;
-      const along = Math.min(1, Math.max(0, ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length));
-      const distance = Math.hypot(x0 + along * (x1 - x0) - x, y0 + along * (y1 - y0) - y);
-      if (distance < nearest) [best, nearest] = [pair, distance];
-    }
-    return best;
-  }
-}
-
-/* Relative luminance of a computed color, as in the web's rules of contrast. */
-function luminance(color) {
-  const [red, green, blue] = color.match(/[\d.]+/g).map((part) => {
-    const share = Number(part) / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 /* Distance of every node to its nearest, as a multiple of the median. */
