@@ -339,7 +339,7 @@ def test_results_are_not_replaced_without_a_question(visit, votes):
     refuse_first_question(page)
     page.click("#examples button >> nth=0")
     said = "Opening mood.csv discards the results of asked.csv and stops its jobs. Open it?"
-    assert page.evaluate("() => [asked, sending]") == [[said], None]
+    assert page.evaluate("() => [asked, requests.sending]") == [[said], None]
     assert page.is_visible("#network")
     page.click("#examples button >> nth=0")
     page.wait_for_function("() => state.file === 'mood.csv'")
@@ -452,7 +452,9 @@ def test_the_time_goes_on_while_a_job_reports_nothing(visit, votes):
     assert said == ["a second", "1 min 0 s", "2 min 0 s", "2 min 30 s", "1.0 h"]
     give(page, votes, "time.csv")
     page.wait_for_function("() => !state.jobs.some(isOpen)")
-    assert page.evaluate("() => { hasEnded = true; show(); return byId('busy').textContent; }") == "The app has ended."
+    assert (
+        page.evaluate("() => { tab.hasEnded = true; show(); return byId('busy').textContent; }") == "The app has ended."
+    )
     page.evaluate(
         """() => {
           const job = { kind: "fit", key: "fit", number: 0, state: "running", text: "fit", total: null, left: null };
@@ -535,7 +537,7 @@ def test_a_number_that_is_none_is_not_replaced_by_another(visit, votes):
         page.press("#permutations", "Tab")
         page.wait_for_selector("#problem:has-text('permutations must be a whole number from 1 to 100000')")
         assert page.input_value("#permutations") == "1000"
-        assert page.evaluate("() => [confirmed.permutations, confirmed.resamples]") == [1000, 1000]
+        assert page.evaluate("() => [requests.confirmed.permutations, requests.confirmed.resamples]") == [1000, 1000]
         page.evaluate("() => refuse('')")
 
 
@@ -545,7 +547,7 @@ def test_a_refused_choice_is_taken_back(visit, ratings):
     with page.expect_event("console"):  # Chromium says that a request was refused
         page.evaluate("() => choose({ codes: { '-1': [' '] } })")
     page.wait_for_selector("#problem", state="visible")
-    page.wait_for_function("() => !confirmed.codes[-1] && state.choices === confirmed")
+    page.wait_for_function("() => !requests.confirmed.codes[-1] && state.choices === requests.confirmed")
     assert "400" in page.trouble.pop()
 
 
@@ -785,7 +787,7 @@ def test_no_fit_follows_a_refused_choice(visit, ratings):
     with page.expect_event("console"):  # Chromium says that a request was refused
         page.evaluate("() => { choose({ codes: { '-1': [' '] } }); document.getElementById('run-fit').click(); }")
     page.wait_for_selector("#problem", state="visible")
-    page.evaluate("() => posts")
+    page.evaluate("() => requests.posts")
     assert page.evaluate("() => [state.jobs, state.pending]") == [[], None]
     assert "400" in page.trouble.pop()
 

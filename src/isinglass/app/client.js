@@ -13,18 +13,22 @@ const JOBS = {
 const ANNOUNCE_SECONDS = 10; // between two announcements of progress
 const VERBS = { fit: "Fitting", report: "Writing the report", bootstrap: "Resampling", compare: "Comparing", plot: "Drawing" };
 
-let state = null;
-let hasEnded = false; // the app does not answer
-let language = "command";
-let listed = PAGE;
-let confirmed = null; // the choices that the server told last
-let unanswered = 0; // choices that it has not answered
-let included = 0; // version of the state that has all answered ones
-let pressed = false; // a mouse button or the space bar: drawing now would lose the click
-let typing = false; // into a field of the settings: drawing these now would lose what was typed
-let posts = Promise.resolve(); // requests that must not overtake each other
-let sending = null; // the request that opens a table, which is ended if another one is chosen
-let refusal = ""; // why the last request was not met
+let state = null; // of the server
+const tab = { // what this tab knows beside it
+  hasEnded: false, // the app does not answer
+  language: "command", // of the code that is shown
+  listed: PAGE, // number of columns
+  pressed: false, // a mouse button or the space bar: drawing now would lose the click
+  typing: false, // into a field of the settings: drawing these now would lose what was typed
+  refusal: "", // why the last request was not met
+};
+const requests = {
+  posts: Promise.resolve(), // those that must not overtake each other
+  sending: null, // the one that opens a table, which is ended if another one is chosen
+  confirmed: null, // the choices that the server told last
+  unanswered: 0, // choices that it has not answered
+  included: 0, // version of the state that has all answered ones
+};
 const drawn = {}; // section -> the data that it shows
 const dismissed = new Set(); // numbers of jobs that ended without a result, and were seen
 const announced = {}; // number of a job -> its state and when that was announced
@@ -55,7 +59,7 @@ async function post(where, body = "", type = "application/json", signal = null) 
 }
 
 function refuse(text) {
-  refusal = text;
+  tab.refusal = text;
   showProblem();
 }
 
@@ -64,14 +68,14 @@ async function openTable(name, where, body, type) {
   const isLost = state?.results.fit || state?.jobs.some(isOpen);
   if (isLost && !confirm(`Opening ${name} discards the results of ${state.file} and stops its jobs. Open it?`)) return;
   refuse("");
-  sending?.abort();
+  requests.sending?.abort();
   const request = new AbortController();
-  sending = request;
+  requests.sending = request;
   show();
   announce(`Reading ${name}`);
-  await posts; // choices about the columns that are shown come first
+  await requests.posts; // choices about the columns that are shown come first
   await post(where, body, type, request.signal);
-  if (sending === request) sending = null;
+  if (requests.sending === request) requests.sending = null;
   show();
 }
 
@@ -89,19 +93,19 @@ function choose(changes) {
   const { choices, layout } = state;
   state.choices = { ...choices, ...changes };
   for (const name of ["kinds", "codes"]) state.choices[name] = { ...choices[name], ...changes[name] };
-  unanswered += 1;
-  refusal = "";
+  requests.unanswered += 1;
+  tab.refusal = "";
   show();
-  posts = posts.then(() => post(`choose/${layout}`, JSON.stringify(changes)));
-  posts.then(({ version }) => {
-    included = version ?? included; // none if it was refused
-    unanswered -= 1;
+  requests.posts = requests.posts.then(() => post(`choose/${layout}`, JSON.stringify(changes)));
+  requests.posts.then(({ version }) => {
+    requests.included = version ?? requests.included; // none if it was refused
+    requests.unanswered -= 1;
     settle();
   });
 }
 
 function settle() {
-  if (!unanswered && state.version >= included) state.choices = confirmed;
+  if (!requests.unanswered && state.version >= requests.included) state.choices = requests.confirmed;
   show();
 }
 
@@ -112,7 +116,7 @@ function run(job) {
   const text = `A new ${JOBS[job].title.toLowerCase()} discards what was made from the one before: ${lost}. Start it?`;
   if (lost && !confirm(text)) return;
   refuse("");
-  posts = posts.then(() => refusal || post(`run/${job}`)); // not with other choices than those that are shown
+  requests.posts = requests.posts.then(() => tab.refusal || post(`run/${job}`)); // not with other choices than those that are shown
 }
 
 async function follow() {
@@ -122,20 +126,20 @@ async function follow() {
       const response = await fetch(`state/${since}`);
       if (!response.ok) throw new Error(response.statusText);
       const news = await response.json();
-      confirmed = news.choices;
+      requests.confirmed = news.choices;
       if (state?.layout === news.layout) {
         news.choices = state.choices;
       } else { // another table
         byId("find").value = "";
-        listed = PAGE;
+        tab.listed = PAGE;
       }
       state = { ...news, came: performance.now() };
-      hasEnded = false;
+      tab.hasEnded = false;
       since = state.version;
       settle();
     } catch (error) {
-      if (!hasEnded) {
-        hasEnded = true;
+      if (!tab.hasEnded) {
+        tab.hasEnded = true;
         if (state) console.warn(error);
         showBusy();
         announce("The app has ended.");

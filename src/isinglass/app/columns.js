@@ -8,11 +8,11 @@ function showColumns() {
   byId("detected").textContent = table.file.length ? `Found in the file: ${table.file.join(", ")}.` : "";
   const wanted = byId("find").value.toLowerCase();
   const found = table.columns.map((column, place) => [column, place]).filter(([column]) => column.name.toLowerCase().includes(wanted));
-  byId("rows").replaceChildren(...found.slice(0, listed).map(([column, place]) => makeRow(column, place, choices)));
+  byId("rows").replaceChildren(...found.slice(0, tab.listed).map(([column, place]) => makeRow(column, place, choices)));
   byId("none-found").hidden = found.length > 0;
   byId("none-found").textContent = `No column has “${wanted}” in its name.`;
-  byId("show-more").hidden = found.length <= listed;
-  byId("show-more").textContent = `Show ${Math.min(PAGE, found.length - listed)} more of ${found.length}`;
+  byId("show-more").hidden = found.length <= tab.listed;
+  byId("show-more").textContent = `Show ${Math.min(PAGE, found.length - tab.listed)} more of ${found.length}`;
   const doubts = byId("doubts");
   doubts.hidden = !table.warnings.length;
   doubts.querySelector("summary").textContent = `${count(table.warnings.length, "thing")} to check, in full`;

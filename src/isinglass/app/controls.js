@@ -13,7 +13,7 @@ for (const name of ["dragover", "drop"]) {
 document.addEventListener("dragleave", () => zone.classList.remove("over"));
 for (const button of byId("examples").children) button.addEventListener("click", () => openTable(button.value, `example/${button.value}`));
 byId("find").addEventListener("input", show);
-byId("show-more").addEventListener("click", () => { listed += PAGE; show(); });
+byId("show-more").addEventListener("click", () => { tab.listed += PAGE; show(); });
 for (const job of ["fit", "bootstrap", "compare", "figure"]) byId(`run-${job}`).addEventListener("click", () => run(job));
 for (const name of ["resamples", "permutations"]) {
   byId(name).addEventListener("change", ({ target }) => {
@@ -26,15 +26,15 @@ for (const name of ["resamples", "permutations"]) {
   });
 }
 for (const name of ["figure", "ending"]) byId(name).addEventListener("change", (event) => choose({ [name]: event.target.value }));
-document.addEventListener("input", (event) => { typing ||= event.target.matches("#codes, #resamples, #permutations"); }, true);
-document.addEventListener("change", () => { typing = false; }, true);
-document.addEventListener("focusout", () => { if (typing) { typing = false; show(); } });
-document.addEventListener("pointerdown", (event) => { pressed = event.button === 0 && !event.target.closest("select"); }, true);
-document.addEventListener("keydown", (event) => { pressed ||= event.key === " " && !event.target.closest("select"); }, true);
+document.addEventListener("input", (event) => { tab.typing ||= event.target.matches("#codes, #resamples, #permutations"); }, true);
+document.addEventListener("change", () => { tab.typing = false; }, true);
+document.addEventListener("focusout", () => { if (tab.typing) { tab.typing = false; show(); } });
+document.addEventListener("pointerdown", (event) => { tab.pressed = event.button === 0 && !event.target.closest("select"); }, true);
+document.addEventListener("keydown", (event) => { tab.pressed ||= event.key === " " && !event.target.closest("select"); }, true);
 for (const name of ["pointerup", "pointercancel", "pointermove", "contextmenu", "keyup"]) {
   document.addEventListener(name, (event) => {
-    if (!pressed || (name === "pointermove" && event.buttons)) return;
-    pressed = false;
+    if (!tab.pressed || (name === "pointermove" && event.buttons)) return;
+    tab.pressed = false;
     setTimeout(show); // after the click
   }, true);
 }

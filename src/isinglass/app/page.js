@@ -3,8 +3,8 @@
 function showBusy() {
   const isWorking = state?.jobs.some(isOpen);
   const found = [
-    [hasEnded, "The app has ended."],
-    [sending, "Sending the file …"],
+    [tab.hasEnded, "The app has ended."],
+    [requests.sending, "Sending the file …"],
     [state?.is_reading, "Reading the table …"],
     [isWorking, "Working …"],
   ].find(([holds]) => holds);
@@ -12,7 +12,7 @@ function showBusy() {
 }
 
 function showProblem() {
-  const text = refusal || (state?.problem ?? "");
+  const text = tab.refusal || (state?.problem ?? "");
   const box = byId("problem");
   if (text === box.textContent) return;
   box.textContent = text;
@@ -22,7 +22,7 @@ function showProblem() {
 
 function show() {
   showBusy();
-  if (pressed || !state) return;
+  if (tab.pressed || !state) return;
   const { table, choices, results } = state;
   showProblem();
   byId("file-name").textContent = state.file;
@@ -32,14 +32,14 @@ function show() {
   if (table) {
     const size = `${count(table.n_rows, "row")}, ${count(table.columns.length, "column")}`;
     redraw("table", [state.file, size], () => announce(`${state.file}: ${size}`));
-    redraw("columns", [table, choices, state.codes_read, listed, byId("find").value], showColumns);
-    if (!typing) redraw("settings", [table, choices, state.row_names], showSettings);
+    redraw("columns", [table, choices, state.codes_read, tab.listed, byId("find").value], showColumns);
+    if (!tab.typing) redraw("settings", [table, choices, state.row_names], showSettings);
     redraw("fit", [table, choices, isBeingReplaced(), state.pending, isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
-    redraw("code", [state.steps, language], showCode);
+    redraw("code", [state.steps, tab.language], showCode);
   }
   if (results.fit) {
     redraw("network", [results, state.stale], showNetwork);
-    if (!typing) redraw("more", [results, choices, isBeingReplaced(), state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
+    if (!tab.typing) redraw("more", [results, choices, isBeingReplaced(), state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
   }
   const start = byId(`run-${state.jobs.at(-1)?.kind ?? "fit"}`); // the button of the last job
   const next = start.disabled ? byId("main") : start;

@@ -95,12 +95,12 @@ function countKinds(columns) {
 
 /* Tell whether the network is of the choices now; false while the server has not seen them. */
 function isFitted() {
-  return !state.stale && state.choices === confirmed;
+  return !state.stale && state.choices === requests.confirmed;
 }
 
 /* Tell whether another table is on its way, which discards what is made of this one. */
 function isBeingReplaced() {
-  return sending !== null || state.is_opening;
+  return requests.sending !== null || state.is_opening;
 }
 
 /* Tell whether a job of this kind runs or waits, for others or for the table to be read. */
@@ -120,16 +120,16 @@ function makeCode(job, step) {
   const what = JOBS[job].title.toLowerCase();
   const languages = { command: "Command line", python: "Python" };
   const tabs = Object.entries(languages).map(([key, text]) => make("button", {
-    id: `${key}-${job}`, "aria-pressed": String(language === key), "aria-label": `${text} of the ${what}`, text,
+    id: `${key}-${job}`, "aria-pressed": String(tab.language === key), "aria-label": `${text} of the ${what}`, text,
     onclick: () => {
-      language = key;
+      tab.language = key;
       show();
     },
   }));
   const copy = make("button", {
-    class: "copy", id: `copy-${job}`, "aria-label": `Copy ${language === "command" ? "command line" : "Python code"} of the ${what}`, text: "Copy",
+    class: "copy", id: `copy-${job}`, "aria-label": `Copy ${tab.language === "command" ? "command line" : "Python code"} of the ${what}`, text: "Copy",
     onclick: async (event) => {
-      await navigator.clipboard.writeText(step[language]);
+      await navigator.clipboard.writeText(step[tab.language]);
       event.target.textContent = "Copied";
       announce("Copied");
     },
@@ -137,6 +137,6 @@ function makeCode(job, step) {
   const group = { role: "group", "aria-label": `The ${what} without clicking` };
   return [
     make("div", { ...group, class: "tabs" }, [...tabs, copy]),
-    make("pre", { ...group, id: `text-${job}`, tabindex: "0", text: step[language] }),
+    make("pre", { ...group, id: `text-${job}`, tabindex: "0", text: step[tab.language] }),
   ];
 }
