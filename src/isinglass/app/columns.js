@@ -3,8 +3,8 @@
 function showColumns() {
   const { table, choices } = state;
   for (const cell of document.querySelectorAll("[data-label]")) cell.textContent = state.labels[cell.dataset.label];
-  const missing = table.n_missing ? `, ${count(table.n_missing, "missing cell")}` : "";
-  byId("size").textContent = `${count(table.n_rows, "row")} × ${count(table.columns.length, "column")}${missing}`;
+  const missing = table.n_missing ? `, ${formatCount(table.n_missing, "missing cell")}` : "";
+  byId("size").textContent = `${formatCount(table.n_rows, "row")} × ${formatCount(table.columns.length, "column")}${missing}`;
   byId("detected").textContent = table.file.length ? `Found in the file: ${table.file.join(", ")}.` : "";
   const wanted = byId("find").value.toLowerCase();
   const found = table.columns.map((column, place) => [column, place]).filter(([column]) => column.name.toLowerCase().includes(wanted));
@@ -15,7 +15,7 @@ function showColumns() {
   byId("show-more").textContent = `Show ${Math.min(PAGE, found.length - tab.listed)} more of ${found.length}`;
   const doubts = byId("doubts");
   doubts.hidden = !table.warnings.length;
-  doubts.querySelector("summary").textContent = `${count(table.warnings.length, "thing")} to check, in full`;
+  doubts.querySelector("summary").textContent = `${formatCount(table.warnings.length, "thing")} to check, in full`;
   doubts.querySelector("ul").replaceChildren(...table.warnings.map((text) => make("li", { text })));
 }
 
@@ -61,10 +61,6 @@ function isUsed(place) {
 
 function isConstant(column) {
   return column.kind !== null && column.is_constant;
-}
-
-function count(number, what) {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 function isNumber(value) {

@@ -38,11 +38,7 @@ for (const name of ["pointerup", "pointercancel", "pointermove", "contextmenu", 
     setTimeout(show); // after the click
   }, true);
 }
-byId("theme").addEventListener("click", () => {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
-  document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
-});
+byId("theme").addEventListener("click", switchTheme);
 
 setInterval(show, 1000);
 follow();

@@ -30,7 +30,7 @@ function show() {
   for (const id of ["network", "more"]) byId(id).hidden = !results.fit;
   for (const link of document.querySelectorAll("nav a")) link.hidden = byId(link.hash.slice(1)).hidden;
   if (table) {
-    const size = `${count(table.n_rows, "row")}, ${count(table.columns.length, "column")}`;
+    const size = `${formatCount(table.n_rows, "row")}, ${formatCount(table.columns.length, "column")}`;
     redraw("table", [state.file, size], () => announce(`${state.file}: ${size}`));
     redraw("columns", [table, choices, state.codes_read, tab.listed, byId("find").value], showColumns);
     if (!tab.typing) redraw("settings", [table, choices, state.row_names], showSettings);

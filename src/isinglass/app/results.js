@@ -1,8 +1,8 @@
 /* What was found, and the files it is in. */
 
+/* Show the facts of a result; what was written is shown as links. */
 function showFacts(list, facts) {
-  const shown = facts.filter(([name]) => name !== "Wrote");
-  list.replaceChildren(...shown.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
+  showPairs(list, facts.filter(([name]) => name !== "Wrote"));
 }
 
 function linkTo(name) {

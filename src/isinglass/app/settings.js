@@ -78,7 +78,7 @@ function showFit() {
     return;
   }
   const omits = choices.missing === "drop" && used.some(([, column]) => column.missing);
-  const rows = `${omits ? "those of " : ""}${count(table.n_rows, "row")}${omits ? " that have no missing cell" : ""}`;
+  const rows = `${omits ? "those of " : ""}${formatCount(table.n_rows, "row")}${omits ? " that have no missing cell" : ""}`;
   const adjusted = covariates.length ? `, adjusted for ${covariates.map(({ name }) => name).join(", ")}` : "";
   const size = `A network of ${nodes.length} columns (${countKinds(nodes)}), from ${rows}${adjusted}.`;
   const sentences = [size, "The penalty is chosen from the data."];

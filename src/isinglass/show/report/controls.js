@@ -157,14 +157,13 @@ function findNode(text, exact) {
 function connectTheme(view) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const root = document.documentElement;
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
   const repaint = () => {
     byId("theme").setAttribute("aria-pressed", String(isDark()));
     view.readColors();
     view.paintNow();
   };
   byId("theme").addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
+    switchTheme();
     repaint();
   });
   system.addEventListener("change", repaint);

@@ -110,7 +110,3 @@ function formatAlpha(alpha) {
 function capitalize(text) {
   return text[0].toUpperCase() + text.slice(1);
 }
-
-function formatCount(count, noun) {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-}

@@ -21,3 +21,22 @@ function make(tag, options = {}, children = []) {
 function announce(text) {
   byId("status").textContent = text;
 }
+
+/* Fill a list with names and values. */
+function showPairs(list, pairs) {
+  list.replaceChildren(...pairs.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
+}
+
+function formatCount(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/* Whether the page is dark: as the reader chose, else as the system is. */
+function isDark() {
+  const { theme } = document.documentElement.dataset;
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function switchTheme() {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+}

@@ -12,10 +12,6 @@ function showFacts(list, facts) {
   );
 }
 
-function showPairs(list, pairs) {
-  list.append(...pairs.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
-}
-
 /* Show a text, or hide its place if there is none. */
 function showText(id, text) {
   byId(id).hidden = text === "";

@@ -46,10 +46,9 @@ class DataTable {
     const texts = this.columns.filter((column) => column.searched);
     const rows = this.rows.filter((row) => texts.some((column) => column.value(row).toLowerCase().includes(query)));
     const column = this.columns[this.sortBy];
-    const key = column.sortKey ?? column.value;
     const missing = (value) => value === null || value === undefined;
     return rows.sort((a, b) => {
-      const [u, v] = [key(a), key(b)];
+      const [u, v] = [column.value(a), column.value(b)];
       if (missing(u) || missing(v)) return missing(u) - missing(v);
       const order = typeof u === "number" && typeof v === "number" ? u - v : compareTexts(String(u), String(v));
       return this.descending ? -order : order;
