@@ -14,6 +14,7 @@ from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import Coding, Layout, find_columns
 from isinglass.data.meaning.contradictions import contradict, refuse_other
 from isinglass.data.meaning.conversion import convert, read_codes
+from isinglass.data.meaning.rules import BITS
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts.blocks import is_in_parts, is_one_file
 from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read, open_parts
@@ -21,6 +22,7 @@ from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.data.weights import check_weight_kind, settle_kind
 from isinglass.errors import DataError, setting
+from isinglass.matching import check_width
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:  # arrays do without narwhals
@@ -136,18 +138,53 @@ def open_table(
         return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
     in_parts = is_in_parts(X) and not is_one_file(X)  # one file is for `read_table`, as `open_source` says
     if variables is not None:
-        is_frame = not in_parts and as_frame(X) is not None
-        is_stated = options.encode is not None or options.binarize is not None
-        if (is_frame or in_parts) and not (variables.is_plain and is_stated):  # they hold the categories themselves
-            options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
-        elif not variables.is_binary:
-            return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
-        if variables.named and options.names is None and not is_frame:
-            options = replace(options, names=variables.names)
+        wrong = "encode" if options.encode is not None else "binarize" if options.binarize is not None else None
+        if wrong and not variables.is_plain:
+            raise DataError(f"{setting(wrong)} and variables cannot both be given: both say what the values mean.")
+        if not in_parts:
+            return _read_by_variables(X, variables, options, sample_weight)
+        encode = Coding.of(variables) if wrong is None else options.encode
+        options = replace(options, encode=encode, names=_names_for(variables, options))
     if in_parts:
         return open_parts(X, ReadOptions.of(options), sample_weight)
     check_weight_kind(options.weight_kind, None)
     return convert(X, options, sample_weight)
+
+
+def _read_by_variables(
+    X: TableLike, variables: Variables, options: ValueOptions, sample_weight: ArrayLike | None
+) -> AnyTable:
+    """Return a table of these variables: arrays hold the numbers of categories, frames the categories themselves.
+
+    Values of variables that are 0 and 1 may be described by options. Options that contradict the variables are refused.
+    """
+    is_frame = as_frame(X) is not None
+    is_stated = options.encode is not None or options.binarize is not None
+    if is_frame and not is_stated:
+        return open_table(X, replace(options, encode=Coding.of(variables)), sample_weight)
+    if not variables.is_plain:
+        return open_table(_read_numbers(X, variables, options, sample_weight).with_names(options.names), options)
+    named = options if is_frame else replace(options, names=_names_for(variables, options))
+    table = open_table(X, named, sample_weight)
+    check_width(table.shape[1], variables)
+    return table
+
+
+def _read_numbers(
+    X: TableLike, variables: Variables, options: ValueOptions, sample_weight: ArrayLike | None
+) -> AnyTable:
+    """Return an array of the numbers of categories as a table; cells may be missing where all columns are binary."""
+    if not variables.is_binary:
+        return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
+    bits = Coding(None, (BITS,) * variables.n_features)
+    how = ValueOptions(encode=bits, missing=options.missing, weight_kind=options.weight_kind)
+    read_by = replace(Coding.of(variables), missing=options.missing)
+    return replace(convert(X, how, sample_weight), variables=variables, read_by=read_by)
+
+
+def _names_for(variables: Variables, options: ValueOptions) -> Sequence[str] | None:
+    """Return the names that columns without names get."""
+    return variables.names if variables.named and options.names is None else options.names
 
 
 def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
@@ -175,7 +212,8 @@ def _choose_columns(table: AnyTable, known: object) -> AnyTable:
     if known.names not in (None, table.names) and table.variables.named:
         called = known.called if known.single is None else [known.names]
         table = table.take(np.array(find_columns(called, table.names), dtype=np.intp)).with_names(known.names)
-    for name, own, rule in zip(table.names, table.coding.columns, known.columns, strict=False):
+    check_width(table.shape[1], known.variables)
+    for name, own, rule in zip(table.names, table.coding.columns, known.columns, strict=True):
         if contradict(own, rule):
             raise DataError(
                 f"{setting('X')} must be read as the table of the fit was; the values of column {name!r} stand for "

@@ -77,7 +77,7 @@ def _is_bits(X: object) -> TypeGuard[Bytes]:
 
 def read_codes(X: object, variables: Variables) -> Table:
     """Return a table of category numbers as one with these variables."""
-    cells = np.asarray(X)
+    cells = np.asarray(X.toarray() if hasattr(X, "toarray") else X)  # of scipy.sparse
     if cells.ndim != 2:
         raise DataError(f"{setting('X')} must have rows and columns; got shape {cells.shape}.")
     check_width(cells.shape[1], variables)
