@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.names import by_node, check_names, default_names, name_ranges
+from isinglass.locating import name_ranges
+from isinglass.names import by_node, check_names, default_names
 
 NAMES = ("tea", "milk", "rain")
 
@@ -49,6 +50,9 @@ def test_nodes_without_names_go_by_number():
         (pd.Series([1, 2]), r"groups must have one entry per node \(3\); got 2"),
         ("abc", "groups must have one entry per node, by name or in order; got 'abc'"),
         (7, "by name or in order; got 7"),
+        ({1, 2, 3}, "by name or in order; got {1, 2, 3}"),
+        (np.array(3), "by name or in order; got array"),
+        (pd.DataFrame(np.eye(3), columns=list(NAMES)), "by name or in order"),
     ],
 )
 def test_what_cannot_be_joined_is_refused(values, message):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import chain, count, groupby
+from itertools import chain, count
 from typing import Any, TypeAlias
 
 from isinglass.errors import ArgumentError, DataError
@@ -59,7 +59,8 @@ def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:  
     A mapping or a labeled series is joined by name, and nodes that it does not mention get None. Everything else
     is taken by position, as is a series whose index only counts its rows. Errors call the values ``what``.
     """
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
+    is_in_order = hasattr(values, "__iter__") and not isinstance(values, str | Set)
+    if not is_in_order or len(getattr(values, "shape", (0,))) != 1:
         raise ArgumentError(what, "must have one entry per node, by name or in order", values)
     listed = list(values.values() if isinstance(values, Mapping) else values)
     labels: Any = list(values) if isinstance(values, Mapping) else getattr(values, "index", None)
@@ -91,20 +92,3 @@ def _find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> li
             )
         found[k] = place
     return found
-
-
-def name_ranges(keys: Sequence[str | int], places: Iterable[int]) -> list[str | int]:
-    """Return names or numbers of the columns at some places; three neighbors and more as a range."""
-    found: list[str | int] = []
-    for _, run in groupby(enumerate(sorted(places)), lambda item: item[1] - item[0]):
-        near = [keys[place] for _, place in run]
-        ends = [key if isinstance(key, str) else f"#{key + 1}" for key in (near[0], near[-1])]
-        joined = len(near) > 2 and not any(set(":*?[") & set(end) for end in ends)
-        found += [":".join(ends)] if joined else near
-    return found
-
-
-def read_column(word: str) -> str | int:
-    """Read ``#3`` as the number of the third column, from 0, and everything else as a name."""
-    number = word[1:] if word.startswith("#") else ""
-    return int(number) - 1 if number.isdecimal() and int(number) > 0 else word

@@ -145,8 +145,8 @@ def scale_weights(
 
 
 def settle_kind(weight: FloatArray | None, kind: str | None) -> str | None:
-    """Return the kind of the weights of a whole table, which all parts of it have; None without weights."""
-    if weight is None or kind is not None or not weight.any():  # without any weight: refused as a table
+    """Return the kind of row weights: as stated, else the one that is found; None for none, or weights of 0 alone."""
+    if weight is None or kind is not None or not weight.any():
         return kind
     return scale_weights(weight)[1]
 

@@ -50,10 +50,12 @@ def complete_rows(gone: Mask, is_unlabeled: Mask, source: Source) -> NDArray[np.
     if len(rows) == 0:
         empty = np.flatnonzero(gone.all(axis=0)).tolist()
         reason = f": {source.where(empty[0])} has no answers at all" if empty else ""
-        remedy = "Leave" if source.is_part or empty else f"Choose {setting('missing', 'impute')}, or leave"
+        impute = "" if source.is_part or empty else f"choose {setting('missing', 'impute')}, or "
+        what = "this part, or columns of all parts" if source.is_part else "columns first"
+        remedy = f"{impute}leave out {what}."
         raise DataError(
             f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got "
-            f"none{reason}. {remedy} out columns first."
+            f"none{reason}. {remedy[0].upper()}{remedy[1:]}"
         )
     _warn_dropped(gone, is_unlabeled, len(rows), is_part=source.is_part)
     return rows

@@ -145,7 +145,8 @@ class PartedTable(RowsElsewhere):
     def __repr__(self) -> str:
         n_rows, n_columns = self.shape
         parts = plural(len(self.sizes), "part")
-        return f"PartedTable({n_rows} rows × {n_columns} columns in {parts}, {self.backend!r})"
+        size = f"{plural(n_rows, 'row')} × {plural(n_columns, 'column')}"
+        return f"PartedTable({size} in {parts}, {self.backend!r})"
 
     def take(self, columns: Sequence[int] | NDArray[np.intp] | Mask) -> PartedTable:
         """Return some of the columns, in this order."""
