@@ -65,7 +65,7 @@ def test_attributes_from_mappings_and_frames(frame):
         ({"node_attributes": {"degree": [1, 2, 3]}}, "Rename"),
         ({"edge_attributes": {"weight": [1]}}, "Rename"),
         ({"edge_attributes": {"share": np.eye(3)}}, "attribute 'share' must have one value in every cell; got array"),
-        ({"node_attributes": {"t": np.arange(6).reshape(3, 2)}}, "attribute 't' must have one value in every cell"),
+        ({"node_attributes": {"t": np.arange(6).reshape(3, 2)}}, "attribute 't' must have one entry per node"),
         ({"node_attributes": {"t": [np.arange(2)] * 3}}, "attribute 't' must have one value in every cell"),
         ({"node_attributes": {"t": [["a"], ["b"], ["c"]]}}, r"attribute 't' must have one value .* got \['a'\]"),
         ({"edge_attributes": {"share": "abc"}}, "attribute 'share' must be a column of values; got 'abc'"),
