@@ -768,7 +768,7 @@ def test_the_label_of_a_single_number_may_be_a_refusal(tmp_path):
 def test_a_refusal_names_a_code_with_the_label_that_is_shown():
     rows = "".join(f"{value},{k % 2}\n" for k, value in enumerate([1, 2, 9] * 20))
     labels = {"a": {1: "female", 2: "male", 9: "refused"}}
-    told = r"got 'female', 'male', 'refused' .*If 9 \('refused'\) stands for a missing answer"
+    told = r"got 'female', 'male', 'refused' .*If 'refused' stands for a missing answer, use na_values=\['refused'\]"
     with pytest.raises(DataError, match=told):
         read_table(io.StringIO(f"a,b\n{rows}"), value_labels=labels, binarize={"b": 0})
 
@@ -927,3 +927,74 @@ def test_a_column_without_answers_is_named_where_its_rows_would_be_dropped():
     frame = pd.DataFrame({"A1": [None] * 30, "b": [0, 1] * 15})
     with pytest.raises(DataError, match=r"got none: column 'A1' has no answers at all\. Leave out columns first\."):
         as_table(frame, missing="drop")
+
+
+def test_weights_of_a_frame_are_advised_as_sample_weight(tmp_path):
+    frame = pd.DataFrame({"a": np.resize([0, 1], 60), "b": np.resize([0, 0, 1], 60)})
+    frame["weight"] = np.linspace(0.8, 1.2, 60)
+    (in_memory,) = [text for text in said(frame, kinds=None, guess=True) if "row weights" in text]
+    assert "pass it as sample_weight and leave it out (" in in_memory
+    assert 'weights="weight"' not in in_memory
+    frame["wt"] = frame["weight"][::-1].to_numpy()
+    (in_memory,) = [text for text in said(frame, kinds=None, guess=True) if "row weights" in text]
+    assert "pass one of them as sample_weight and leave all of them out (" in in_memory
+    frame.drop(columns="wt").to_csv(tmp_path / "w.csv", index=False)
+    with pytest.warns(MeaningWarning, match='use weights="weight"; if it is a variable'):
+        read_table(tmp_path / "w.csv", guess=True)
+
+
+def test_a_column_with_infinite_cells_is_kept_as_advised():
+    frame = pd.DataFrame({name: np.resize(values, 60) for name, values in {"a": [0, 1], "b": [0, 1, 1]}.items()})
+    frame["x"] = np.resize([1.0, 2.0, np.inf, 3.0, -np.inf], 60)
+    (text,) = [text for text in said(frame, kinds=None, guess=True) if "(not finite)" in text]
+    assert "To keep it, make such cells missing (na_values=[float('-inf'), float('inf')])." in text
+    options = {"guess": True, "missing": "drop", "na_values": [float("-inf"), float("inf")]}
+    assert not any("left out" in text for text in said(frame, kinds=None, **options))
+
+
+def test_reverse_names_the_kind_that_it_needs():
+    frame = pd.DataFrame({"a": np.resize(np.arange(5), 60), "b": np.resize([0, 1, 1], 60)})
+    with pytest.raises(DataError, match=r"got column 'a'\. Leave reverse or binarize out for it\."):
+        as_table(frame, binarize={"a": 2}, reverse="a")
+    with pytest.raises(DataError, match=r"got column 'b'\. Declare it as one \(kinds={'b': 'ordinal'}\)\."):
+        as_table(frame, kinds={"a": "ordinal"}, reverse="b")
+    as_table(frame, kinds={"a": "ordinal", "b": "ordinal"}, reverse="b")
+
+
+def test_many_copies_are_counted():
+    frame = pd.DataFrame(dict.fromkeys("abcdef", np.resize([0, 1, 1], 60)) | {"g": np.resize([0, 1], 60)})
+    (text,) = said(frame, kinds=None)
+    assert "'a' = 'b' = 'c' = 'd' and 2 more. Leave out" in text
+
+
+def test_a_value_that_encode_forgets_is_added_or_made_missing():
+    frame = pd.DataFrame({"a": ["f", "m", "x"] * 20, "b": [0, 1, 1] * 20})
+    for encode in ({"a": ("f", "m")}, {"a": {"f": 0, "m": 1}}):
+        with pytest.raises(DataError, match=r"Add it, or make it missing \(na_values=\['x'\]\)\.$"):
+            as_table(frame, encode=encode)
+
+
+def test_too_many_categories_are_left_out_by_one_sentence():
+    frame = pd.DataFrame({"who": [f"n{k}" for k in range(300)], "b": [0, 1, 1] * 100})
+    for rows in (frame, frame[:100]):
+        with pytest.raises(DataError) as refused:
+            as_table(rows, kinds={"who": "nominal"})
+        assert str(refused.value).count("drop=") == 1
+
+
+def test_a_label_for_no_answer_has_one_remedy(tmp_path):
+    codes = np.resize([0, 1, 2, 2], 60)
+    frame = pd.DataFrame({"g": pd.Categorical.from_codes(codes, ["female", "refused", "male"]), "b": codes % 2})
+    frame.to_stata(tmp_path / "g.dta", write_index=False)
+    advice = r"'refused'.* stands for a missing answer, use na_values=\['refused'\]"
+    with pytest.raises(DataError, match=advice):
+        read_table(tmp_path / "g.dta")
+    with pytest.warns(MeaningWarning, match=advice.replace("'refused'.*", "it")):
+        read_table(tmp_path / "g.dta", kinds={"g": "nominal"})
+
+
+def test_a_column_called_identifier_is_one():
+    numbers = np.random.default_rng(0).permutation(9000)[:60] + 4
+    frame = pd.DataFrame({"identifier": numbers, "a": np.resize([0, 1], 60), "b": np.resize([0, 1, 1], 60)})
+    (text,) = said(frame, kinds=None, guess=True)
+    assert text.startswith("Column 'identifier' has a different value in almost every row: if these name the rows")

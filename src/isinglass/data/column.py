@@ -130,6 +130,18 @@ class Column:
         labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
         return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
 
+    @property
+    def are_all_labeled(self) -> bool:
+        """Whether all values that occur have a label."""
+        return bool(self.labels) and self.answers.keys() >= set(self.distinct)
+
+    @property
+    def has_named_categories(self) -> bool:
+        """Whether labels are its categories: all values have one, and they are not 0 and 1, which keep their values."""
+        present, answers = set(self.distinct), self.answers
+        are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
+        return self.are_all_labeled and not are_bits
+
     def read(self, decimal: str | None = None) -> Column:
         """Return the column with its texts read as the fields of a text file are, unless its type has categories."""
         values = self.values or ()

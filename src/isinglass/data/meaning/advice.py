@@ -82,18 +82,35 @@ def option_keys(labels: Sequence[Hashable]) -> list[str | int]:
     return [label if isinstance(label, int) else str(label) for label in labels]
 
 
+def say_missing(
+    codes: Sequence[Value],
+    places: Sequence[int],
+    labels: Sequence[Hashable],
+    values: Mapping[int, Sequence[Value]],
+    suspects: Mapping[int, Sequence[Value]],
+) -> str:
+    """Say how to make codes of some columns missing: in these alone if another column has one as an answer.
+
+    ``values`` of all columns, and those of them that are suspected to stand for a missing answer.
+    """
+    spelled = spell_out(codes)
+    elsewhere = any(spelled & ({*of_column} - {*suspects.get(j, ())}) for j, of_column in values.items())
+    return make_missing(codes, labels, places if elsewhere else ())
+
+
 def advise_missing(column: int, labels: Sequence[Hashable], column_of: Callable[[int], Column]) -> str:
     """Return a sentence about values of a column that probably stand for a missing answer, or nothing."""
-    columns = {j: column_of(j) for j in range(len(labels))}
+    columns = {
+        j: each.labeled() if each.has_named_categories else each
+        for j, each in ((j, column_of(j)) for j in range(len(labels)))
+    }
     suspects = suspected_answers(
         {j: each.distinct for j, each in columns.items()}, {j: each.labels for j, each in columns.items()}
     )
     codes = suspects.get(column, ())
     if not codes:
         return ""
-    spelled = spell_out(codes)
-    elsewhere = any(spelled & ({*each.distinct} - {*suspects.get(j, ())}) for j, each in columns.items())
-    remedy = make_missing(codes, labels, [column] if elsewhere else ())
+    remedy = say_missing(codes, [column], labels, {j: each.distinct for j, each in columns.items()}, suspects)
     shown, verb = show_coded(codes, columns[column].labels), "stands" if len(codes) == 1 else "stand"
     return f" If {shown} {verb} for a missing answer, use {remedy}."
 

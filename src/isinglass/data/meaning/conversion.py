@@ -5,7 +5,7 @@ A first reading finds a coding and applies it; another table is read by applying
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeGuard
 
@@ -21,8 +21,9 @@ from isinglass.data.meaning.finding import Finding, find_coding
 from isinglass.data.meaning.guards import check_meaning
 from isinglass.data.meaning.indicators import combine_sets, join_indicators
 from isinglass.data.meaning.missing_cells import complete_rows, refuse_missing, refuse_zeros, warn_zeroed
-from isinglass.data.meaning.refusals import advise_kinds, refuse_values
+from isinglass.data.meaning.refusals import refuse_values
 from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Rule, Steps
+from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
@@ -144,8 +145,7 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
     if found is not None:
         check_meaning(found.specs, {j: coding.columns[j] for j in found.levels}, codes)
     names = None if chosen.names is None else tuple(chosen.names)
-    advise = None if found is None else lambda: advise_kinds(found.specs)
-    return build_table(codes, chosen, replace(coding, names=names), advise)
+    return build_table(codes, chosen, replace(coding, names=names), None if found is None else found.specs)
 
 
 def take_columns(source: Source, coding: Coding) -> Source:
@@ -213,10 +213,10 @@ def _convert_block(block: Cells, rule: Rule) -> Codes:
     return np.ascontiguousarray(rule.convert(block))
 
 
-def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[], str] | None = None) -> Table:
+def build_table(codes: Codes, source: Source, coding: Coding, specs: Sequence[ColumnSpec] | None = None) -> Table:
     """Refuse what has no meaning, deal with the missing cells, and put the table together.
 
-    ``advise`` says, in a first reading, what to state about columns where 0 and 1 are expected and others are found.
+    ``specs``: what was known about the columns, in a first reading.
     """
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
     numbers = _numbers(source, coding, codes) if coding.missing == "impute" else None
@@ -226,7 +226,7 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
-        refuse_values(source, j, coding, np.flatnonzero(bad[:, j]), advise)
+        refuse_values(source, j, coding, np.flatnonzero(bad[:, j]), specs)
     gone = codes == ABSENT
     n_missing = int(gone.sum())
     if coding.missing == "error":

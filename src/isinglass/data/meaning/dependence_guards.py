@@ -91,7 +91,7 @@ def guard_copies(groups: Sequence[Sequence[Hashable]]) -> None:
     """Columns of which each determines the others of its group: equal, opposite, or with other words for the same."""
     if groups:
         members = list(chain(*groups))
-        shown = [" = ".join(map(called, group[:3])) for group in groups]
+        shown = [listed(list(map(called, group)), LISTED, sep=" = ") for group in groups]
         redundant = [label for group in groups for label in group[1:]]
         text = (
             f"As read, {len(members)} columns determine each other in every row, like copies or opposites: "

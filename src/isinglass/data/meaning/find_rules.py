@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from isinglass.arrays import FloatArray, Mask
-from isinglass.data.meaning.advice import CONTINUOUS, DROP, make_missing
+from isinglass.data.meaning.advice import CONTINUOUS, DROP, drop, kind_option, make_missing
 from isinglass.data.meaning.grid import equal_steps, normal_steps
 from isinglass.data.meaning.guess_guards import guard_measured
 from isinglass.data.meaning.recognition import has_too_many
@@ -37,7 +37,7 @@ def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tupl
         if j in kinds:
             rules[j] = _rule_of_kind(spec, kinds[j])
         if spec.is_reversed:
-            rules[j] = _reverse(rules.get(j, BITS), spec.where)
+            rules[j] = _reverse(rules.get(j, BITS), spec)
     levels = list(rules)
     others = [j for j in range(len(specs)) if j not in rules]
     rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
@@ -98,17 +98,21 @@ def _rule_of_kind(spec: ColumnSpec, kind: str) -> Rule:
     return _levels(spec, kind)
 
 
-def _reverse(rule: Rule, where: str) -> Levels:
+def _reverse(rule: Rule, spec: ColumnSpec) -> Levels:
     """Return the rule of an ordered column in the other direction."""
     if not isinstance(rule, Levels):
         raise DataError(
-            f"{setting('reverse')} must name columns of ordered categories; got {where}, which is "
+            f"{setting('reverse')} must name columns of ordered categories; got {spec.where}, which is "
             f"continuous. Change the sign of its values instead."
         )
     if rule.scores is None or rule is BITS:
         raise DataError(
-            f"{setting('reverse')} must name columns with an order; got {where}. Declare it as one "
-            f"({setting('ordinal')})."
+            f"{setting('reverse')} must name columns with an order; got {spec.where}. "
+            + (
+                f"Leave {setting('reverse')} or {setting('binarize')} out for it."
+                if spec.cut is not None
+                else f"Declare it as one ({kind_option('ordinal', [spec.label])})."
+            )
         )
     return rule.reversed()
 
@@ -249,15 +253,14 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
 def _check_count(values: list[Value], spec: ColumnSpec) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where, n_rows = len(values), spec.where, spec.source.shape[0]
-    number = f"If they are numbers, use {CONTINUOUS}. " if all(map(is_number, values)) else ""
+    merge = f"If they are numbers, use {CONTINUOUS}; otherwise merge" if all(map(is_number, values)) else "Merge"
+    remark, mention = spec.remark, drop([spec.label])
+    leave_out = "" if mention in remark else f", or leave the column out ({mention})"
+    remedy = f"{merge} its values into fewer categories{leave_out}.{remark}"
     if q > MAX_CATEGORIES:
-        raise DataError(
-            f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. "
-            f"{number}Otherwise merge them into fewer categories, or leave the column out ({DROP}).{spec.remark}"
-        )
+        raise DataError(f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. {remedy}")
     if has_too_many(q, n_rows):
         raise DataError(
             f"{where} must have at least two rows per category on average; got {q} categories in {n_rows} rows. "
-            f"{number}If the column holds row names, leave it out ({DROP}); otherwise merge its values into "
-            f"fewer categories.{spec.remark}"
+            f"{remedy}"
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.data.meaning.coding import Coding, Guess, Layout
 from isinglass.data.meaning.find_rules import find_rules
-from isinglass.data.meaning.guess_guards import DATES, IDENTIFIER, NO_ANSWERS, OTHER_TYPE, check_guesses
+from isinglass.data.meaning.guess_guards import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE, OTHER_TYPE, check_guesses
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
@@ -134,7 +134,7 @@ def _guess(values: list[Value], has_order: bool, n_rows: int, decimal: str | Non
     if not all(isinstance(value, str) or is_number(value) for value in values):
         return None, OTHER_TYPE
     if not words and not all(map(is_finite, values)):
-        return None, "not finite"
+        return None, NOT_FINITE
     are_mixed = 0 < len(words) < len(values)  # 0, 1, 2, 3+ are categories, but not 0, 1, 2, *
     answers = set(words).difference(no_answers(words))
     if answers and len(values) > 2 and answers.issubset(amounts(words, decimal)):

@@ -6,18 +6,32 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 
-from isinglass.data.meaning.advice import LISTED, drop, kind_option, remark_numbers, subject, them, warn_about
+from isinglass.data.meaning.advice import (
+    LISTED,
+    drop,
+    kind_option,
+    make_missing,
+    remark_numbers,
+    subject,
+    them,
+    warn_about,
+)
 from isinglass.data.meaning.coding import Guess
 from isinglass.data.meaning.missing_guards import find_suspects, guard_codes, guard_header
 from isinglass.data.meaning.recognition import are_weights, is_weight
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
-from isinglass.data.meaning.values import is_number
+from isinglass.data.meaning.values import is_finite, is_number
 from isinglass.errors import called, listed, setting
 
 IDENTIFIER, WEIGHTS, DATES, NO_ANSWERS = "names rows?", "weights?", "dates", "no answers"
-OTHER_TYPE = "neither numbers nor text"
+OTHER_TYPE, NOT_FINITE = "neither numbers nor text", "not finite"
 """Notes of columns that other modules ask for."""
+_REMEDIES = {
+    OTHER_TYPE: "turn its cells into one of these",
+    NOT_FINITE: "make such cells missing",
+}
+"""What to do to keep a column that is left out, by its note; all others need a kind."""
 
 
 def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
@@ -66,9 +80,12 @@ def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> No
         by_note[guess.note].append(label)
     for note, labels in by_note.items():
         if note not in ("", IDENTIFIER, NO_ANSWERS):
-            remedy = "turn its cells into one of these" if note == OTHER_TYPE else "state its kind"
+            values = list(chain(*(guesses[label].values for label in labels)))
+            remedy = _REMEDIES.get(note, "state its kind")
+            if note == NOT_FINITE:
+                remedy += f" ({make_missing(list(dict.fromkeys(value for value in values if not is_finite(value))))})"
             advice = f" To keep {'it' if len(labels) == 1 else 'one'}, {remedy}." if note != DATES else ""
-            advice += remark_numbers(chain(*(guesses[label].values for label in labels)), decimal)
+            advice += remark_numbers(values, decimal)
             warn_about(labels, note, f"{subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
 
 
@@ -85,11 +102,14 @@ def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
     is_battery = len({str(label).rstrip("0123456789") for label in labels}) < len(labels)  # w1, w2, w3
     if not labels or is_battery:
         return
-    weights, variable = setting("weights", labels[0]), f"use {kind_option('continuous', labels)}"
-    asked = f"if it counts or weights the rows, use {weights}; if it is a variable, {variable}."
+    is_file, variable = specs[0].source.is_file, f"use {kind_option('continuous', labels)}"
+    use = f"use {setting('weights', labels[0])}"
+    if not is_file:
+        use = f"pass it as sample_weight and leave it out ({drop(labels)})"
+    asked = f"if it counts or weights the rows, {use}; if it is a variable, {variable}."
     if len(labels) > 1:
-        asked = (
-            f"if they are, use one of them, such as {weights}, and leave the others out ({drop(labels[1:])}); if they "
-            f"are variables, {variable}."
-        )
+        use = f"use one of them, such as {setting('weights', labels[0])}, and leave the others out ({drop(labels[1:])})"
+        if not is_file:
+            use = f"pass one of them as sample_weight and leave all of them out ({drop(labels)})"
+        asked = f"if they are, {use}; if they are variables, {variable}."
     warn_about(labels, WEIGHTS, f"{subject(labels, 'looks')} like row weights: {asked}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from isinglass.data.meaning.advice import SHOWN, make_missing, remark_header, show_coded, subject, warn_about
+from isinglass.data.meaning.advice import SHOWN, remark_header, say_missing, show_coded, subject, warn_about
 from isinglass.data.meaning.recognition import suspected_answers
 from isinglass.data.meaning.specs import ColumnSpec
-from isinglass.data.meaning.values import Value, show_values, spell_out
+from isinglass.data.meaning.values import Value, show_values
 
 
 def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[int, tuple[Value, ...]]:
@@ -31,11 +31,10 @@ def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value,
 
     The advice names the columns where another column has the same value as an answer.
     """
+    values_of = {j: spec.values for j, spec in enumerate(specs)}
     for codes in dict.fromkeys(suspects.values()):
         columns = [j for j, values in suspects.items() if values == codes]
-        spelled = spell_out(codes)
-        elsewhere = any(spelled & ({*spec.values} - {*suspects.get(j, ())}) for j, spec in enumerate(specs))
-        remedy = make_missing(codes, [spec.label for spec in specs], columns if elsewhere else ())
+        remedy = say_missing(codes, columns, [spec.label for spec in specs], values_of, suspects)
         others = dict.fromkeys(value for j in columns for value in specs[j].kept_values if value not in codes)
         labels = [specs[j].label for j in columns]
         shown = show_coded(codes, specs[columns[0]].column.labels)

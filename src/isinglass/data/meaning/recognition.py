@@ -24,7 +24,7 @@ DISTINCT_SHARE = 0.9
 CATEGORIES_TO_CHECK = 5
 """Categories from which on their number is compared with that of the rows."""
 _ID = re.compile(
-    r"(?i:(?:.*[\W_])?id(?:[\W_].*)?)|.*[a-z]I[Dd]"
+    r"(?i:(?:.*[\W_])?id(?:entifier)?(?:[\W_].*)?)|.*[a-z]I[Dd]"
     r"|(?i:(?:case|resp|respondent|row|record|subj|subject|person|participant|patient|user|household|hh)id)"
 )
 """Names of columns that hold an identifier, even if it occurs in several rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -33,11 +33,11 @@ _MOST_RANGES = 30  # entries of kinds that a message writes out
 
 
 def refuse_values(
-    source: Source, j: int, coding: Coding, rows: NDArray[np.intp], advise: Callable[[], str] | None
+    source: Source, j: int, coding: Coding, rows: NDArray[np.intp], specs: Sequence[ColumnSpec] | None
 ) -> NoReturn:
     """Say which values of a column are wrong, those in some rows, and what to do about it.
 
-    ``advise`` says what to state about other columns; None where a table is read like another.
+    ``specs``: what was known about all columns in a first reading; None where a table is read like another.
     """
     rule, row = coding.columns[j], int(rows[0])
     column = source.column(j)
@@ -49,16 +49,19 @@ def refuse_values(
     if row == 0 and source.layout.has_header is False and any(isinstance(value, str) for value in wrong):
         remark = remark_header() + remark
     if not rule.is_plain:
-        raise DataError(_say_broken(rule, got, wrong, is_first_reading=advise is not None) + remark)
+        raise DataError(_say_broken(rule, got, wrong, None if specs is None else specs[j]) + remark)
     remedy = "Replace these values, or make them missing."  # a table that is read like another
-    if advise is not None or source.is_part:
+    if specs is not None or source.is_part:
         values = [labels.get(value, value) for value in column.distinct]
-        remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise or str)
+        remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), specs or ())
     raise DataError(f"{setting('X')} must hold only 0 and 1; {got}. {remedy}{'' if remark in remedy else remark}")
 
 
-def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], *, is_first_reading: bool) -> str:
-    """Say which rule other than 0 and 1 values break, and what to do about it; ``got``: the values and where."""
+def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], spec: ColumnSpec | None) -> str:
+    """Say which rule other than 0 and 1 values break, and what to do about it.
+
+    ``got``: the values and where; ``spec``: what was known about the column in a first reading.
+    """
     if isinstance(rule, Cut):
         return (
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {got}. Leave "
@@ -69,12 +72,11 @@ def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], *, is_first_readin
             f"{setting('X')} must hold finite numbers in a continuous column; {got}. Replace these values, or make "
             f"them missing ({make_missing(wrong[:1])})."
         )
-    if rule.kind == "binary" and is_first_reading:
-        by_name = setting("encode", python="encode={column: {…}}")
-        return (
-            f"{setting('encode')} must say what every value means; {got}, which is not in it. Add it, or name the "
-            f"columns that it is for ({by_name})."
-        )
+    if rule.kind == "binary" and spec is not None:
+        remedy = f"Add it, or name the columns that it is for ({setting('encode', python='encode={column: {…}}')})."
+        if spec.is_encoded_by_name:
+            remedy = f"Add it, or make it missing ({make_missing(wrong[:1])})."
+        return f"{setting('encode')} must say what every value means; {got}, which is not in it. {remedy}"
     categories = [value for value in rule.values if value is not None]
     return (
         f"{setting('X')} must have the categories that were declared or fitted; {got}, which has "
@@ -83,12 +85,12 @@ def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], *, is_first_readin
     )
 
 
-def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
+def _suggest(source: Source, j: int, values: list[Value], for_all: bool, specs: Sequence[ColumnSpec]) -> str:
     """Say what to do with a column that is not 0 and 1: what its values show comes first."""
     leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.is_file else "")
     if are_dates(values):
         return f"A network has no kind for dates: {leave_out}."
-    kinds = advise() if len(values) > 2 else ""
+    kinds = _advise_kinds(specs) if specs and len(values) > 2 else ""
     if not kinds:
         return f"{_suggest_pair(values, source, for_all=for_all)}{source.remark_column(j)}"
     other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
@@ -98,7 +100,7 @@ def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise:
     return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else source.remark_column(j)}"
 
 
-def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
+def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     """Say what to state about the columns that would be refused, as their values show; or nothing."""
     found = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
     pairs = [guess.place for guess in found if len(guess.values) == 2 and not is_unclear(list(guess.values))]

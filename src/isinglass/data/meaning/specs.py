@@ -76,11 +76,19 @@ class ColumnSpec:
         raw = self._raw
         if not raw.labels:
             return {}
-        present, answers = set(raw.distinct), raw.answers
-        are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
-        are_meant = self.meaning is not None and any(label in self.meaning for label in answers.values())
-        by_value = not are_meant and self.meaning is not None and present <= self.meaning.keys()
-        return answers if present <= answers.keys() and (are_meant or not are_bits) and not by_value else {}
+        if self._means_labels:
+            return raw.answers if raw.are_all_labeled else {}
+        return raw.answers if raw.has_named_categories and not self._means_values else {}
+
+    @property
+    def _means_labels(self) -> bool:
+        """Whether `encode` speaks of labels of its values."""
+        return self.meaning is not None and any(label in self.meaning for label in self._raw.answers.values())
+
+    @property
+    def _means_values(self) -> bool:
+        """Whether `encode` speaks of all values that occur."""
+        return self.meaning is not None and set(self._raw.distinct) <= self.meaning.keys()
 
     def finish(self, rule: Rule) -> Rule:
         """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
