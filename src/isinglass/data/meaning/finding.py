@@ -30,6 +30,7 @@ from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.errors import DataError
 
+MIXED, TOO_MANY = "text and numbers", "too many values"
 LEAST_ROWS = 5  # per category, on average, of a text column with many categories that is guessed to be nominal
 
 
@@ -97,10 +98,12 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             has_order = column.categories is not None and not any(
                 isinstance(code, str) for code in spec.category_labels or ()
             )
-            guess = _guess(values, has_order, spec.source.shape[0], spec.source.decimal)
-            if guess[0] == "continuous" and is_identifier(spec.label):
-                guess = None, "identifier?"
-            guesses[spec.label] = Guess(j, *guess, tuple(values), n_missing)
+            n_rows = spec.source.shape[0]
+            note = _why_left_out(values, n_rows, spec.source.decimal)
+            kind = None if note else _guess_kind(values, has_order, n_rows)
+            if kind == "continuous" and is_identifier(spec.label):
+                kind, note = None, "identifier?"
+            guesses[spec.label] = Guess(j, kind, note, tuple(values), n_missing)
     return _spare_numbers(guesses, specs)
 
 
@@ -126,30 +129,35 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     return guesses
 
 
-def _guess(values: list[Value], has_order: bool, n_rows: int, decimal: str | None) -> tuple[str | None, str]:
-    """Return what a column of these values is taken for, and if it is left out, why."""
-    if are_dates(values):
-        return None, DATES
+def _why_left_out(values: list[Value], n_rows: int, decimal: str | None) -> str:
+    """Return why a column of these values is left out, or nothing."""
     words = [value for value in values if isinstance(value, str)]
+    if are_dates(values):
+        return DATES
     if not all(isinstance(value, str) or is_number(value) for value in values):
-        return None, OTHER_TYPE
+        return OTHER_TYPE
     if not words and not all(map(is_finite, values)):
-        return None, NOT_FINITE
-    are_mixed = 0 < len(words) < len(values)  # 0, 1, 2, 3+ are categories, but not 0, 1, 2, *
+        return NOT_FINITE
+    are_mixed = 0 < len(words) < len(values)
     answers = set(words).difference(no_answers(words))
     if answers and len(values) > 2 and answers.issubset(amounts(words, decimal)):
-        return None, "text and numbers" if are_mixed else "numbers as text"
+        return MIXED if are_mixed else "numbers as text"
     if has_too_many(len(values), n_rows):
         if differ_in_rows(len(values), n_rows) and (words or all(float(value).is_integer() for value in values)):
-            return None, IDENTIFIER
-        return (None, "too many values") if words else ("continuous", "")
-    if not words:
-        return _guess_numbers(values), ""
+            return IDENTIFIER
+        return TOO_MANY if words else ""
+    # 0, 1, 2, 3+ are categories, but not 0, 1, 2, *
     if are_mixed and (len(values) > MANY_LEVELS or no_answers(values) or other_decimal(words, decimal)):
-        return None, "text and numbers"
-    if len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows:
-        return None, "too many values"
-    return "ordinal" if has_order and len(values) > 2 else "nominal", ""
+        return MIXED
+    has_few_rows = len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows
+    return TOO_MANY if words and has_few_rows else ""
+
+
+def _guess_kind(values: list[Value], has_order: bool, n_rows: int) -> str:
+    """Return what a column of these values is taken for, unless it is left out."""
+    if any(isinstance(value, str) for value in values):
+        return "ordinal" if has_order and len(values) > 2 else "nominal"
+    return "continuous" if has_too_many(len(values), n_rows) else _guess_numbers(values)
 
 
 def _guess_numbers(values: list[Value]) -> str:
