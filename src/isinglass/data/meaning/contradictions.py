@@ -88,7 +88,10 @@ def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, by_name: bool) -
 
 
 def contradict(one: Rule, other: Rule) -> bool:
-    """Tell whether a value that two rules know stands for different things: other thresholds, or other categories."""
+    """Tell whether a value that two rules know stands for different things: other thresholds, or other categories.
+
+    The numbers of categories may differ: no, yes and no, maybe, yes do not contradict each other.
+    """
     if isinstance(one, Cut) or isinstance(other, Cut):
         thresholds = {rule.threshold for rule in (one, other) if isinstance(rule, Cut)}
         return len(thresholds) > 1 or not all(isinstance(rule, Cut) or rule.is_plain for rule in (one, other))

@@ -73,7 +73,7 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
         return tuple(map(int, _codes_beside_fractions(sorted(map(float, answers))))), ()
     below, scale = [n for n in numbers if n < 0], [n for n in numbers if n >= 0]
     are_codes = set(map(abs, below)) <= _CODES | {*range(1, 10)}
-    if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not are_codes)):
+    if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not are_codes)):  # such as a scale from -2 to 2
         below, scale = [], numbers
     sure, doubtful = _codes_above(scale)
     return (*below, *sure), tuple(doubtful)
@@ -95,13 +95,19 @@ def _codes_beside_fractions(numbers: list[float]) -> list[float]:
 
 
 def _codes_above(numbers: list[int]) -> tuple[list[int], list[int]]:
-    """Return the codes above a scale of two points at least, in ascending order: certain ones, or doubtful ones."""
+    """Return the codes above a scale of two points at least, in ascending order: certain ones, or doubtful ones.
+
+    Of 1, 2, 3, 98, 99 certainly the last two; of 1 to 5 and 9 certainly 9, which leaves out 6 to 8; of 1 to 5 and 7
+    perhaps 7.
+    """
     for k in range(max(2, len(numbers) - len(_CODES | _DIGITS)), len(numbers)):
         scale, rest = numbers[:k], numbers[k:]
         gap, span = rest[0] - scale[-1], scale[-1] - scale[0]
-        if rest[0] > 9 and _CODES.issuperset(rest) and gap > max(1, span):
+        are_far_codes = rest[0] > 9 and _CODES.issuperset(rest) and gap > max(1, span)
+        if are_far_codes:
             return rest, []
-        if _DIGITS.issuperset(rest) and gap > 1 and scale[0] in (0, 1) and span == k - 1:
+        is_full_scale = scale[0] in (0, 1) and span == k - 1  # no number left out
+        if is_full_scale and _DIGITS.issuperset(rest) and gap > 1:
             return (rest, []) if k == 2 or gap > 2 else ([], rest)
     return [], []
 
