@@ -178,7 +178,8 @@ class Variables:
         keys = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
         chosen = {place for key in keys for place in here.find_all(key, "covariates")}
         if len(chosen) == self.n_features:
-            raise ArgumentError("covariates", "must leave a column that is modeled", columns)
+            named = list(self.names if self.named else range(self.n_features))
+            raise ArgumentError("covariates", "must leave a column that is modeled", named)
         return self._with(covariate=tuple(s in chosen for s in range(self.n_features)))
 
     @property

@@ -1,5 +1,6 @@
 """Reading columns of categories: kinds, order, scores, labels, missing cells, and what is refused."""
 
+import io
 from decimal import Decimal
 from fractions import Fraction
 
@@ -349,3 +350,9 @@ def test_text_with_half_a_surrogate_pair_is_text():
     """As files read with ``surrogateescape`` have it; Arrow has no such text."""
     frame = pd.DataFrame({"v": ["a\udce9", "b", "c", "b"]}, dtype=object)
     assert as_table(frame, kinds="nominal").variables.categories == (("a\udce9", "b", "c"),)
+
+
+def test_kinds_of_row_names_are_explained():
+    file = io.StringIO("mood,b\nlow,1\nmid,0\nhigh,1\n")
+    with pytest.raises(DataError, match=r"got 2\. Column 'mood' is taken for row names; .* id_column=None"):
+        read_table(file, kinds=["ordinal", "binary"])

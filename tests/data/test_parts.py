@@ -14,7 +14,7 @@ from isinglass.data.parts import backends
 from isinglass.data.parts.backends import Here
 from isinglass.data.parts.parted_table import Fold, cut_into_parts, rows_of
 from isinglass.data.weights import WeightSums
-from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
+from isinglass.errors import DataError, DataWarning, LimitError, MeaningWarning, suppress_warnings
 from isinglass.missing_record import Missing
 from isinglass.variables import Variables
 
@@ -113,7 +113,7 @@ def test_weights_of_parts():
         assert read.weight_kind == kind
         assert read.total_weight == pytest.approx(counted.total_weight, rel=1e-12)
         np.testing.assert_allclose(read.sum_rows(column_sums), counted.sample_weight @ X, rtol=1e-12)
-    with pytest.raises(DataError, match="counts must be whole numbers; got 60 weights"):
+    with pytest.raises(DataError, match="counts must be whole numbers; got 60 weights with decimals"):
         read_parts(cut(X), sample_weight=cut(np.full(60, 0.5)), weight_kind="counts")
     with pytest.raises(DataError, match=r"^sample_weight must have a positive sum"):
         read_parts(cut(X), sample_weight=cut(np.zeros(60)))
@@ -408,3 +408,19 @@ def test_no_part_is_advised_to_impute(missing):
     with pytest.raises(DataError, match=r"got none: column 0 has no answers at all\. Leave out") as refused:
         read_parts([holes * np.nan, holes], missing="drop")
     assert not any("impute" in str(each) for each in (*[warning.message for warning in caught], refused.value))
+
+
+def test_one_is_no_plural():
+    assert repr(read_parts([[[1]]])) == "PartedTable(1 row × 1 column in 1 part, in this process)"
+    with pytest.raises(DataError, match=r"got 1 weight with decimals\. Pass weight_kind"):
+        read_parts([np.eye(2)], sample_weight=[[1.5, 1]], weight_kind="counts")
+
+
+def test_row_names_are_announced_once(tmp_path):
+    """A column of ascending numbers is left out of all parts, which is said of the first."""
+    for k in range(2):
+        (tmp_path / f"{k}.csv").write_text("yr,b,c\n1,0,1\n2,1,0\n3,0,1\n")
+    for options in ({}, {"encode": {0: 0, 1: 1}}):
+        with pytest.warns(MeaningWarning, match="'yr' is taken for row names") as caught:
+            assert read_parts(str(tmp_path / "*.csv"), **options).names == ("b", "c")
+        assert len(caught) == 1

@@ -7,6 +7,7 @@ it is one row all the same, and their scale means nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,10 +43,12 @@ def check_weight_kind(kind: str | None, weight: FloatArray | None) -> None:
     if kind is not None and kind not in WEIGHT_KINDS:
         raise ArgumentError("weight_kind", 'must be "sampling", "counts" or None', kind)
     if kind == "counts" and weight is not None and not are_counts(weight):
-        value = weight[~are_whole(weight)][0]
-        raise DataError(
-            f"counts must be whole numbers; got a weight of {value:g}. Pass {setting('weight_kind', 'sampling')}."
-        )
+        refuse_counts(f"a weight of {weight[~are_whole(weight)][0]:g}")
+
+
+def refuse_counts(got: str) -> NoReturn:
+    """Refuse counts that are not whole numbers."""
+    raise DataError(f"counts must be whole numbers; got {got}. Pass {setting('weight_kind', 'sampling')}.")
 
 
 def are_whole(weight: FloatArray) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from isinglass.data.meaning.rules import Cut, Levels, Rule
 from isinglass.data.meaning.values import Value, as_float, is_bit, is_finite, is_number, read_cell, read_word
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, called, setting
 from isinglass.variables import check_kind
 
 
@@ -267,8 +267,16 @@ def _list_kinds(stated: Value, source: Source) -> list[Value]:
     else:
         kinds = [stated] * p if isinstance(stated, str) else list(stated)
         if len(kinds) != p:
-            raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds))
+            raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds), _remark_row_names(source))
     for kind in kinds:
         if kind is not None:
             check_kind(kind)
     return kinds
+
+
+def _remark_row_names(source: Source) -> str:
+    """Return which column of a file was taken for row names, a sentence or nothing."""
+    name = source.layout.id_column
+    if name is None:
+        return ""
+    return f"Column {called(name)} is taken for row names; if it is a variable, pass {setting('id_column', None)}."

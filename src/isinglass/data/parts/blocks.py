@@ -23,7 +23,15 @@ from isinglass.data.options import ReadOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.data.weights import check_sample_weight
-from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
+from isinglass.errors import (
+    ArgumentError,
+    DataError,
+    IsinglassError,
+    IsinglassWarning,
+    LimitError,
+    MeaningWarning,
+    suppress_warnings,
+)
 
 _WILD = "*?["
 Files = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -48,8 +56,8 @@ class Block:
         return _is_lazy(self.what)
 
     def open(self) -> Source:
-        """Return the rows before their values have a meaning."""
-        with self._named():
+        """Return the rows before their values have a meaning; what becomes of columns is said of the first part."""
+        with self._named(hidden=(MeaningWarning,) if self.number else ()):
             return self._open(self.options)
 
     def read(self, coding: Coding) -> tuple[Table, FloatArray | None]:
@@ -70,10 +78,10 @@ class Block:
             return table, None if source.weight is None else source.weight[some]
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
+    def _named(self, hidden: tuple[type[IsinglassWarning], ...] = (MeaningWarning,)) -> Iterator[None]:
         """Let messages name the block, and no warning judge a part, which shows less than the table."""
         try:
-            with suppress_warnings(MeaningWarning):
+            with suppress_warnings(*hidden):
                 yield
         except (IsinglassError, OSError) as error:
             kind = LimitError if isinstance(error, LimitError) else DataError

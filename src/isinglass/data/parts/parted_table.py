@@ -27,7 +27,7 @@ from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blo
 from isinglass.data.parts.rows_elsewhere import RowsElsewhere
 from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
-from isinglass.data.weights import NO_WEIGHT, WeightSums, check_weight_kind
+from isinglass.data.weights import NO_WEIGHT, WeightSums, check_weight_kind, refuse_counts
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, plural, setting, suppress_warnings
 from isinglass.locating import choose_places
 from isinglass.variables import Variables
@@ -178,7 +178,7 @@ class PartedTable(RowsElsewhere):
         if sums is None:
             return replace(self, weight_kind=None)
         if kind == "counts" and sums.n_broken:
-            raise DataError(f"counts must be whole numbers; got {sums.n_broken} weights that are not.")
+            refuse_counts(f"{plural(sums.n_broken, 'weight')} with decimals")
         kind_found, factor = sums.find_scale(kind)
         scale = 1.0 if factor is None else factor / sums.largest
         return replace(self, weight_kind=kind_found, selection=replace(self.selection, scale=scale))
@@ -358,8 +358,8 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
     if options.encode is None or isinstance(options.encode, Coding):  # the same in all parts
         coding = backend.read(_find_coding, blocks[:1])[0]
     else:
+        values = join_values(backend.read(_condense, blocks))  # which are no rows that could be dropped
         with suppress_warnings(MeaningWarning):
-            values = join_values(backend.read(_condense, blocks))  # which are no rows that could be dropped
             found = find_coding(values, replace(options, missing="error")).coding
             coding = replace(found, missing=options.missing)
     coding.variables.require_two_values("A table in parts")
