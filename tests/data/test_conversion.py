@@ -485,3 +485,9 @@ def test_encode_speaks_of_columns_or_of_values_and_not_of_both():
         with pytest.raises(ArgumentError, match=r"encode must speak of columns, .* column 'a' mean, but gives 1 to"):
             as_table(frame, encode=encode)
     assert as_table(frame, encode={"a": (1, 2), None: "auto"}).codes.tolist() == [[0, 1], [1, 0]] * 20
+
+
+@pytest.mark.parametrize("labels", [["a ", "a"], [1, "1"]])
+def test_names_that_look_alike_are_refused(labels):
+    with pytest.raises(DataError, match=r"got '[a1]' twice: blanks around a name do not count"):
+        as_table(pd.DataFrame([[0, 1], [1, 0]], columns=labels))

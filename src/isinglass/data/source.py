@@ -53,7 +53,14 @@ class Source:
         """Return the table with other names of columns; None keeps those it has, which must differ."""
         own = None if self.names is None else tuple(self.names)
         if names is None:
-            return self if own is None else replace(self, names=check_names(own, self.shape[1]))
+            if own is None:
+                return self
+            if len(set(own)) < len(own):
+                raise DataError(
+                    f"names must be different from each other; got {max(own, key=own.count)!r} twice: blanks around a "
+                    "name do not count, and numbers are text. Rename one of the columns."
+                )
+            return replace(self, names=check_names(own, self.shape[1]))
         checked = check_names(names, self.shape[1])
         layout = self.layout if own is None else replace(self.layout, names=own)
         return replace(self, names=checked, layout=layout, has_number_labels=self.has_number_labels and checked == own)
