@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 
 from isinglass.errors import DataError
-from isinglass.locating import name_ranges
-from isinglass.names import by_node, check_names, default_names
+from isinglass.names import by_node, check_names, default_names, name_ranges
 
 NAMES = ("tea", "milk", "rain")
 

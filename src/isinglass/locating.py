@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import groupby
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
 from isinglass.errors import ArgumentError, DataError, called, listed, setting
-from isinglass.names import tidy_name
+from isinglass.names import read_column, tidy_name
 
 Entry = TypeVar("Entry")
 _Said: TypeAlias = dict[int, list[tuple[str | int, Entry]]]  # by the places of columns
@@ -124,20 +123,3 @@ def choose_places(columns: ArrayLike, width: int) -> NDArray[np.intp]:
     if places is None or places.ndim != 1:
         raise ArgumentError("columns", f"must be numbers of some of the {width} columns, or a mask", columns)
     return np.asarray(places)
-
-
-def name_ranges(keys: Sequence[str | int], places: Iterable[int]) -> list[str | int]:
-    """Return names or numbers of the columns at some places; three neighbors and more as a range."""
-    found: list[str | int] = []
-    for _, run in groupby(enumerate(sorted(places)), lambda item: item[1] - item[0]):
-        near = [keys[place] for _, place in run]
-        ends = [key if isinstance(key, str) else f"#{key + 1}" for key in (near[0], near[-1])]
-        joined = len(near) > 2 and not any(set(":*?[") & set(end) for end in ends)
-        found += [":".join(ends)] if joined else near
-    return found
-
-
-def read_column(word: str) -> str | int:
-    """Read ``#3`` as the number of the third column, from 0, and everything else as a name."""
-    number = word[1:] if word.startswith("#") else ""
-    return int(number) - 1 if number.isdecimal() and int(number) > 0 else word

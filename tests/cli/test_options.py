@@ -22,7 +22,7 @@ from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import READING, READING_AGAIN, Reading, column_keys, kinds_by_key, spell_reading
 from isinglass.data import as_table
 from isinglass.data.files.read_table import read_table
-from isinglass.locating import read_column
+from isinglass.names import read_column
 from isinglass.select import SELECTORS, Method, Run
 
 

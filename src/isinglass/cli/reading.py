@@ -17,7 +17,7 @@ from isinglass.cli.descriptions import describe_missing, describe_shape, describ
 from isinglass.cli.grammar import Codes, OfColumn, spell_column, spell_option
 from isinglass.cli.option_table import OPTIONS, files_of, under
 from isinglass.errors import DataError
-from isinglass.locating import name_ranges
+from isinglass.names import name_ranges
 
 if TYPE_CHECKING:
     from isinglass.arguments import Options

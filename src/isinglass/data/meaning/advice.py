@@ -15,7 +15,7 @@ from isinglass.data.meaning.recognition import (
 )
 from isinglass.data.meaning.values import THOUSANDS, Value, show_value, show_values, spell_out
 from isinglass.errors import MeaningWarning, called, listed, setting, warn
-from isinglass.locating import name_ranges
+from isinglass.names import name_ranges
 
 if TYPE_CHECKING:
     from isinglass.data.column import Column

@@ -27,7 +27,7 @@ from isinglass.data.meaning.two_values import order_pair
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
-from isinglass.locating import name_ranges
+from isinglass.names import name_ranges
 
 _MOST_RANGES = 30  # entries of kinds that a message writes out
 
