@@ -390,6 +390,11 @@ def test_numbers_that_differ_by_rounding_alone_are_refused(numbers):
             as_table(table, kinds={"a": "ordinal"})
 
 
+def test_the_smallest_numbers_have_no_grid():
+    with pytest.raises(DataError, match="must hold numbers that differ by more than rounding"):
+        as_table(np.array([[1, 0], [2, 1], [3, 0], [4, 1]] * 3) * [5e-324, 1.0], kinds=["continuous", "binary"])
+
+
 def test_numbers_that_come_as_text_stay_as_they_are():
     table = frame()[["a", "b"]]
     fit = IsingNetwork(kinds="continuous").fit(table)

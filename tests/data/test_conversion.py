@@ -296,6 +296,13 @@ def test_missing_answers(column):
     assert table.encoding == {"a": ("No", "Yes")}
 
 
+def test_missing_cells_of_a_reversed_column_are_read_as_0():
+    X = pd.DataFrame({"a": [1, 0, None, 1], "b": [0, 1, 1, 0]})
+    table = as_table(X, kinds={"a": "ordinal"}, reverse=["a"], missing="zero")
+    assert table.variables.categories[0] == (1, 0)
+    assert [table.variables.categories[0][code] for code in table.codes[:, 0]] == [1, 0, 0, 1]
+
+
 @pytest.mark.parametrize("kind", [pa.int8(), pa.float32(), pa.bool_(), pa.decimal128(4, 1)])
 def test_missing_numbers_of_pyarrow(kind):
     column = pa.array([1, None, 0, 1], type=pa.int8()).cast(kind)

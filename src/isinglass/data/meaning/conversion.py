@@ -22,7 +22,7 @@ from isinglass.data.meaning.guards import check_meaning
 from isinglass.data.meaning.indicators import combine_sets, join_indicators
 from isinglass.data.meaning.missing_cells import complete_rows, refuse_missing, refuse_zeros, warn_zeroed
 from isinglass.data.meaning.refusals import refuse_values
-from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Rule, Steps
+from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
@@ -236,12 +236,14 @@ def build_table(codes: Codes, source: Source, coding: Coding, specs: Sequence[Co
         counts = {"n_missing": n_missing, "n_unlabeled": int(is_unlabeled.sum()), "n_dropped": len(codes) - len(rows)}
         names = None if row_names is None else tuple(row_names[i] for i in rows)
         return _make(codes[rows], coding, row_names=names, rows=rows, **counts)
-    filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
         refuse_holes(coding.variables, gone)
+        filled = np.where(gone, 0, codes)
         return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, n_missing=n_missing)
     refuse_zeros(gone, source, coding)
     warn_zeroed(gone, source.where, is_part=source.is_part)
+    zeros = [rule.entries.get(0, 0) if isinstance(rule, Levels) else 0 for rule in coding.columns]  # 1 if reversed
+    filled = np.where(gone, np.array(zeros, dtype=codes.dtype), codes)
     return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)
 
 

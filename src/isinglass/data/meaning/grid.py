@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.data.meaning.rules import Steps
+from isinglass.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +61,8 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
         edges, values = _group_multiples(low, high, unit, most, most_kept)
     codes = np.searchsorted(edges[1:-1], ordered, side="right")
     sd = float(codes.std())
+    if sd == 0:  # steps of numbers near the smallest there are
+        raise DataError("A grid must have numbers in two steps.")
     whole = all(float(value).is_integer() for value in values)
     ends = (float(edges[0]), float(edges[-1]))
     return Steps(
