@@ -117,7 +117,11 @@ def _spell_like(values: Sequence[Value], seen: Sequence[Value], decimal: str) ->
     A value that is not among them becomes a cell of their type.
     """
     spelling: dict[Value, Value] = {}
+    are_numbers = all(isinstance(value, int | float) for value in values)
     for cell, _ in Counter(seen).most_common():
+        if are_numbers and isinstance(cell, int | float):  # whose text says no more
+            spelling.setdefault(cell, cell)
+            continue
         text = cell.decode(errors="backslashreplace") if isinstance(cell, bytes) else str(cell)
         for value in (cell, text.strip(), read_cell(text, decimal)):
             spelling.setdefault(value, cell)

@@ -118,9 +118,11 @@ class Source:
 
     def is_name_above(self, j: int) -> bool:
         """Tell whether the only text of a column is in the first row of a file without a header: it may be its name."""
+        if self.layout.has_header is not False:
+            return False
         column = self.column(j)
         texts = [value for value in column.distinct if isinstance(value, str)]
-        if self.layout.has_header is not False or len(texts) != 1 or len(column.distinct) == 1:
+        if len(texts) != 1 or len(column.distinct) == 1:
             return False
         return np.flatnonzero(column.entries == texts[0]).tolist() == [0]
 

@@ -281,8 +281,7 @@ def _weigh(table: Source, place: int) -> Source:
 
 def _called_cells(column: Column) -> Cells:
     """Return the cells of a column that is no variable, called by their labels if every value has one."""
-    have_all = column.labels and set(column.distinct) <= column.labels.keys()
-    return (column.labeled() if have_all else column).entries
+    return (column.labeled() if column.are_all_labeled else column).entries
 
 
 def _spell_cells(column: Column) -> list[str]:

@@ -31,6 +31,8 @@ def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value,
 
     The advice names the columns where another column has the same value as an answer.
     """
+    if not suspects:
+        return
     values_of = {j: spec.values for j, spec in enumerate(specs)}
     for codes in dict.fromkeys(suspects.values()):
         columns = [j for j, values in suspects.items() if values == codes]
