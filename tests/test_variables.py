@@ -8,6 +8,7 @@ from scipy.special import log_softmax
 
 from isinglass import Variables
 from isinglass.conditionals import log_probabilities
+from isinglass.data import Table, read_parts
 from isinglass.errors import ArgumentError, DataError
 
 MIXED = Variables.of([("no", "yes"), 3, ("a", "b", "c", "d"), 3], ["binary", "ordinal", "nominal", "nominal"])
@@ -128,6 +129,10 @@ def test_the_first_column_with_more_than_two_values_is_named():
         (((2,), None), "kinds must be binary, ordinal, nominal or continuous; got None"),
         (((2,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
         (((3,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
+        (((2, 2), ["binary"]), r"kinds must have one entry per variable \(2\); got \['binary'\]"),
+        (((2, 3), "ordinal", 5), r"scores must have one entry per variable \(2\); got 5"),
+        (((2, 3), "ordinal", [5, 6]), "scores must be a list of numbers, or None, for every variable; got 5"),
+        ((("yes", 2), "ordinal"), "must be 2 to 256 categories of every variable, or their number; got 'yes'"),
         (((1,), "ordinal"), "2 to 256 categories"),
         (((257,), "nominal"), "2 to 256 categories"),
         (((10**12,), "continuous"), "2 to 256 categories"),  # not listed to be counted
@@ -140,7 +145,7 @@ def test_the_first_column_with_more_than_two_values_is_named():
         (((3,), "ordinal", [[0, 1]]), "one finite number for each of the 3"),
         (((3,), "ordinal", [[0, 1, 1]]), "all different"),
         (((3,), "ordinal", [[0, 1, np.inf]]), "one finite number"),
-        (((3,), "ordinal", [["a", "b", "c"]]), "must be numbers"),
+        (((3,), "ordinal", [["a", "b", "c"]]), "must be a list of numbers"),
         (((3, 2), ["ordinal"]), "one entry per variable"),
         (((3,), "ordinal", None, ["a", "b"]), "one entry per variable"),
     ],
@@ -165,3 +170,12 @@ def test_covariates_are_part_of_the_record():
             plain.with_covariates(wrong)
     with pytest.raises(DataError, match="no covariates"):
         marked.require_two_values("X")
+
+
+@pytest.mark.parametrize("columns", [[0, 0], [1, -1], np.array([1, 0, 1])])
+def test_a_column_is_taken_once(columns):
+    named = Variables.of([2, 3], ["binary", "nominal"], names=["a", "b"])
+    table = Table(np.array([[0, 2], [1, 1]], dtype=np.uint8), named)
+    for some in (named, Variables.binary(2), table, read_parts([np.eye(2)])):
+        with pytest.raises(ArgumentError, match="columns must have each column once; got"):
+            some.take(columns)

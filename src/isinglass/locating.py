@@ -115,11 +115,13 @@ class Origin:
 
 
 def choose_places(columns: ArrayLike, width: int) -> NDArray[np.intp]:
-    """Return the places of columns that are given by their numbers or a mask; only an array of numbers may be empty."""
+    """Return the places of different columns, given by their numbers or a mask; only an array may be empty."""
     try:
-        places = np.arange(width)[np.asarray(columns)]
+        places = np.asarray(np.arange(width)[np.asarray(columns)])
     except IndexError:
-        places = None
-    if places is None or places.ndim != 1:
+        places = np.empty((0, 0))
+    if places.ndim != 1:
         raise ArgumentError("columns", f"must be numbers of some of the {width} columns, or a mask", columns)
-    return np.asarray(places)
+    if len(np.unique(places)) < len(places):
+        raise ArgumentError("columns", "must have each column once", columns)
+    return places

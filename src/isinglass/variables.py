@@ -121,9 +121,10 @@ class Variables:
             raise ArgumentError("categories", "must have an entry for every variable", categories)
         p = len(categories)
         words = [kinds] * p if isinstance(kinds, str) or not isinstance(kinds, Iterable) else list(kinds)
-        points = [None] * p if scores is None else list(scores)
-        if not len(words) == len(points) == p:
-            raise DataError(f"kinds and scores must have one entry per variable ({p}).")
+        points = [None] * p if scores is None else list(scores) if isinstance(scores, Iterable) else []
+        for name, given, entries in (("kinds", kinds, words), ("scores", scores, points)):
+            if len(entries) != p:
+                raise ArgumentError(name, f"must have one entry per variable ({p})", given)
         values = list(map(_list_categories, categories))
         found = [_complete(*each) for each in zip(words, map(len, values), points, strict=True)]
         return cls(
@@ -400,7 +401,11 @@ def _unnamed_bits(p: int) -> Variables:
 def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the source
     """Return the categories of a variable, given themselves or their number."""
     values = range(min(int(given), MAX_CATEGORIES + 1)) if is_whole(given) else given
-    if not isinstance(values, Iterable) or not 2 <= len(listed := tuple(values)) <= MAX_CATEGORIES:
+    if (
+        isinstance(values, str)
+        or not isinstance(values, Iterable)
+        or not 2 <= len(listed := tuple(values)) <= MAX_CATEGORIES
+    ):
         constraint = f"must be 2 to {MAX_CATEGORIES} categories of every variable, or their number"
         raise ArgumentError("categories", constraint, given)
     if not all(isinstance(value, Hashable) for value in listed):
@@ -425,7 +430,7 @@ def _floats(scores: Sequence[float]) -> tuple[float, ...]:
     try:
         return tuple(float(point) for point in scores)
     except (TypeError, ValueError):
-        raise ArgumentError("scores", "must be numbers", scores) from None
+        raise ArgumentError("scores", "must be a list of numbers, or None, for every variable", scores) from None
 
 
 def check_kind(kind: object) -> None:

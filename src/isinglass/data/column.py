@@ -227,9 +227,7 @@ def _whole(numbers: Cells) -> list[Value]:
 
 def as_objects(values: Sequence[Value]) -> Cells:
     """Return values as an array of objects, whatever these are."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def has_short_fractions(numbers: Cells) -> bool:

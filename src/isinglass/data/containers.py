@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.arguments import is_whole
-from isinglass.data.column import NUMBER_TYPES, Column, as_in_text, as_spelled, has_short_fractions, number_objects
+from isinglass.data.column import (
+    NUMBER_TYPES,
+    Column,
+    as_in_text,
+    as_objects,
+    as_spelled,
+    has_short_fractions,
+    number_objects,
+)
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.source import Source, of_numbers, of_objects
-from isinglass.errors import DataError, setting
+from isinglass.errors import DataError, plural, setting
 from isinglass.names import tidy_name
 
 if TYPE_CHECKING:
@@ -61,9 +69,9 @@ def _array_source(X: object) -> Source:
     except DataError:  # a table of ours that says itself why it cannot be an array
         raise
     except (ValueError, TypeError):
-        if isinstance(X, list | tuple):
-            raise DataError("X must be a table whose rows have equal length; got rows of different lengths.") from None
-        raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}.") from None
+        if not isinstance(X, list | tuple):
+            raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}.") from None
+        table = _stack_rows(X)
     if table.dtype.kind in "US" and not isinstance(X, np.ndarray):
         table = np.asarray(X, dtype=object)  # a list that mixes text and numbers keeps its numbers
     _check_shape(table.shape, X)
@@ -74,6 +82,19 @@ def _array_source(X: object) -> Source:
         table = np.where(np.ma.getmaskarray(X), *((np.nan, table) if is_numbers else (None, table.astype(object))))
 
     return of_numbers(table) if is_numbers else of_objects(table)
+
+
+def _stack_rows(rows: Sequence[Any]) -> Cells:  # Any: of the user
+    """Return rows whose cells NumPy cannot tell from further dimensions, such as tuples, as an array of objects."""
+    for k, row in enumerate(rows):
+        if not isinstance(row, Sized) or isinstance(row, str | bytes):
+            raise DataError(f"X must be a list of rows; got {row!r} in place of row {k}.")
+        if len(row) != len(rows[0]):
+            raise DataError(
+                f"X must be a table whose rows have equal length; got {plural(len(rows[0]), 'cell')} in row 0 and "
+                f"{len(row)} in row {k}."
+            )
+    return np.stack([as_objects(row) for row in rows])
 
 
 def _check_shape(shape: tuple[int, ...], X: object) -> None:

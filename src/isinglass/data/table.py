@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, copy_unchecked
+from isinglass.data.column import as_objects
 from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
@@ -328,10 +329,10 @@ class Table:
             )
         return self._with(
             codes=np.ascontiguousarray(codes),
-            row_names=None if self.row_names is None else _some(self.row_names, rows),
+            row_names=None if self.row_names is None else tuple(as_objects(self.row_names)[rows]),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
-            labels={name: _some(entries, rows) for name, entries in self.labels.items()},
+            labels={name: tuple(as_objects(entries)[rows]) for name, entries in self.labels.items()},
             **self._marks_of(rows),
         )
 
@@ -376,9 +377,3 @@ def _check_codes(codes: Bytes, variables: Variables) -> None:
             f"column {variables.called(s)} has the categories 0 to {variables.sizes[s] - 1}; got {codes[:, s].max()}. "
             "Read the table with as_table."
         )
-
-
-def _some(entries: Sequence[Value], rows: Rows) -> tuple[Value, ...]:
-    objects = np.empty(len(entries), dtype=object)
-    objects[:] = entries
-    return tuple(objects[rows])
