@@ -275,6 +275,11 @@ def listed(items: Sequence[object], most: int = 5, *, sep: str = ", ", noun: str
     return sep.join(map(str, items[:most])) + more
 
 
+def join_words(words: Sequence[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def times(number: int) -> str:
     """Return how often something was done: "once", "2 times"."""
     return "once" if number == 1 else f"{number} times"

@@ -31,7 +31,6 @@ from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
-from isinglass.select.two_stage import TwoStage
 from isinglass.selection_records import Refits, Selection
 from isinglass.storage import NOT_STORED
 from isinglass.table_summary import TableSummary
@@ -129,7 +128,7 @@ class Fit(FittedNetwork, Frozen):
     def chosen_by(self) -> str:
         """What chose the penalty, in words, with the number of folds that there were."""
         selector, stages = self.method.selector, self.selection.stages
-        return selector.words_for(stages.n_folds) if stages and isinstance(selector, TwoStage) else selector.words
+        return selector.words_for(stages.n_folds) if stages else selector.words
 
     @property
     def network(self) -> Network:

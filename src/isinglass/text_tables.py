@@ -17,11 +17,6 @@ AnyColumns: TypeAlias = Mapping[str, Sequence[object] | NDArray[np.generic]]  # 
 SHOWN_ROWS = 30  # in the repr of a table
 
 
-def join_words(words: Sequence[str]) -> str:
-    """Return "a", "a and b" or "a, b and c"."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
 class Columns(dict[str, AnyArray]):
     """Columns of equal length by name, ready for a data frame, shown as a table.
 

@@ -14,7 +14,7 @@ document.addEventListener("dragleave", () => zone.classList.remove("over"));
 for (const button of byId("examples").children) button.addEventListener("click", () => openTable(button.value, `example/${button.value}`));
 byId("find").addEventListener("input", show);
 byId("show-more").addEventListener("click", () => { tab.listed += PAGE; show(); });
-for (const job of ["fit", "bootstrap", "compare", "figure"]) byId(`run-${job}`).addEventListener("click", () => run(job));
+for (const job of Object.keys(JOBS)) byId(`run-${job}`).addEventListener("click", () => run(job));
 for (const name of ["resamples", "permutations"]) {
   byId(name).addEventListener("change", ({ target }) => {
     if (target.value && target.validity.valid) {

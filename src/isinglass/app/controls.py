@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isinglass.cli.grammar import spell_column
-from isinglass.errors import Setting
-from isinglass.text_tables import join_words
+from isinglass.errors import Setting, join_words
 
 LABELS = {
     "kinds": "Kind",

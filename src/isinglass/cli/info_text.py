@@ -11,9 +11,8 @@ from isinglass.cli.console import format_seconds
 from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
 from isinglass.cli.table_info import SHOWN, ColumnInfo
-from isinglass.errors import MeaningWarning, plural
+from isinglass.errors import MeaningWarning, join_words, plural
 from isinglass.json_text import JsonObject
-from isinglass.text_tables import join_words
 
 if TYPE_CHECKING:
     from isinglass.data import Table

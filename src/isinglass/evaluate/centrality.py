@@ -86,8 +86,9 @@ def node_measure(network: Network, of: str, communities: NodeValues | None = Non
     if communities is None:
         raise ArgumentError("communities", f"must be given, one per node, for {of!r}", None)
     labels = by_node(communities, network.names, "communities")
-    ends = ((labels[s], labels[t]) for s, t in network.edge_index.tolist())
-    between = np.array([is_missing(one) or is_missing(other) or one != other for one, other in ends], dtype=bool)
+    alone = [is_missing(label) for label in labels]
+    ends = network.edge_index.tolist()
+    between = np.array([alone[s] or alone[t] or labels[s] != labels[t] for s, t in ends], dtype=bool)
     return network.node_sums(network.weights * between) if of == "bridge_strength" else network.signed_sums(between)
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import RandomSource, as_generator, check_count, check_level, check_word, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import TableLike
-from isinglass.errors import DataError
+from isinglass.errors import DataError, join_words
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
 from isinglass.pairs import all_pairs
@@ -28,7 +28,6 @@ from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import sample_dispersed
 from isinglass.simulate.mixing import MixingDiagnostics
-from isinglass.text_tables import join_words
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
 _CHAINS, _BURN_IN, _THIN = 100, 1000, 10

@@ -133,11 +133,12 @@ def _list_categories(network: Network, s: int) -> str:
 
 def check_positions(positions: Positions, names: Sequence[str]) -> FloatArray:
     """Return one finite point of the plane per node; positions are in order, or by name."""
-    listed: Any = by_node(positions, names, "positions") if isinstance(positions, Mapping) else positions
-    for name, place in zip(names, listed if isinstance(positions, Mapping) else (), strict=False):
-        if place is None:
-            raise DataError(f"positions must have a place for every node; got none for {name!r}.")
-    return as_numbers("positions", listed, (len(names), 2))
+    if isinstance(positions, Mapping):
+        positions = by_node(positions, names, "positions")
+        for name, place in zip(names, positions, strict=True):
+            if place is None:
+                raise DataError(f"positions must have a place for every node; got none for {name!r}.")
+    return as_numbers("positions", positions, (len(names), 2))
 
 
 def list_columns(table: object, name: str) -> list[tuple[str, Any]]:  # Any: as the user has them

@@ -21,6 +21,7 @@ from isinglass.errors import (
     plural,
     setting,
     suppress_warnings,
+    times,
     warn,
 )
 from isinglass.machine.threads import one_blas_thread
@@ -112,12 +113,12 @@ class Imputation(Frozen):
         n_rows, n_columns = self.missing.shape
         if self.network is None:
             return f"Imputation({n_rows} rows × {n_columns} columns: no cell missing)"
-        times = "once" if self.n_imputations == 1 else f"{self.n_imputations} times"
         left = f", {plural(self.n_empty, 'row')} without an answer left out" if self.n_empty else ""
         rounds = plural(self.n_rounds, "round")
         return (
             f"Imputation({n_rows} rows × {n_columns} columns: {plural(int(self.missing.sum()), 'cell')} "
-            f"({self.missing.mean():.1%}) imputed {times}, {rounds}{left}{'' if self.converged else ', NOT converged'})"
+            f"({self.missing.mean():.1%}) imputed {times(self.n_imputations)}, {rounds}{left}"
+            f"{'' if self.converged else ', NOT converged'})"
         )
 
 

@@ -44,10 +44,11 @@ def check_choice(
 ) -> TwoStageChoice:
     """Return the network that is taken, given the choices of both stages and the share of the gain to keep."""
     while True:
+        chosen = second.solution  # by the EBIC
         check = PredictionCheck(task, folds, price, keep, first, second)
         place, reason = check.decide()
         first, second = check.stages[:2]
-        if second.solution is check.reference:
+        if second.solution is chosen:
             return check.take(place, reason)
         # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
 
@@ -62,7 +63,6 @@ class PredictionCheck:
         self.price = price  # of edges in stage 2
         self.keep = keep  # share of the best gain that the network must keep
         self.stages = [first, second]
-        self.reference = second.solution  # the choice of the EBIC, which is checked
         self.held_out = HeldOutGains(task, folds, first.solution, second.solution)
 
     def decide(self) -> tuple[Place, Reason]:

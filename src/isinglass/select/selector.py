@@ -10,13 +10,12 @@ import numpy as np
 from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
-from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
+from isinglass.errors import ArgumentError, ConstantColumnWarning, join_words, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.solve.nodewise import Regressions
-from isinglass.text_tables import join_words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,6 +93,10 @@ class Selector(Settings):
     def words(self) -> str:
         """How it is set, in words."""
         raise NotImplementedError
+
+    def words_for(self, n_folds: int) -> str:
+        """Return the same for the number of folds that there were."""
+        return self.words
 
     def check(self, table: AnyTable) -> None:
         """Raise for a table that these settings are not for, before its missing cells are imputed."""

@@ -12,6 +12,7 @@ from isinglass.arguments import check_kind
 from isinglass.arrays import Arrays, FloatArray
 from isinglass.atomic import Target
 from isinglass.errors import plural
+from isinglass.export.escaping import xml_element
 from isinglass.export.printing import P_VALUES, heading_of, print_cell
 from isinglass.names import NodeValues
 from isinglass.network import Network
@@ -203,10 +204,9 @@ def _names(network: Network, places: FloatArray, radius: float, tall: float) -> 
 
 def _element(tag: str, title: str = "", *, text: str = "", **attributes: object) -> str:
     """Return an element of SVG with a title and a text, all escaped; ``stroke_width`` is ``stroke-width``."""
-    given = [f'{name.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"' for name, value in attributes.items()]
+    given = {name.rstrip("_").replace("_", "-"): str(value) for name, value in attributes.items()}
     inside = (f"<title>{html.escape(title)}</title>" if title else "") + html.escape(text)
-    start = " ".join([tag, *given])
-    return f"<{start}>{inside}</{tag}>" if inside else f"<{start}/>"
+    return xml_element(tag, given, closed=not inside) + (f"{inside}</{tag}>" if inside else "")
 
 
 def _figure(caption: str, width: float, height: float, parts: Iterable[str], *, label: str) -> str:

@@ -16,12 +16,11 @@ from isinglass.arrays import IntArray
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import show_span
-from isinglass.errors import plural, times
+from isinglass.errors import join_words, plural, times
 from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.results import Solution
 from isinglass.select.method import Method
-from isinglass.text_tables import join_words
 from isinglass.variables import KINDS, Variables
 from isinglass.version import YEAR, __version__
 
