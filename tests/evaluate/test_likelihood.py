@@ -11,7 +11,7 @@ from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, si
 from isinglass.errors import DataError, LimitError, MixingWarning
 from isinglass.evaluate import elimination
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
-from isinglass.evaluate.likelihood import _bennett, _Chains
+from isinglass.evaluate.likelihood import _bennett, _Chains, anneal
 from isinglass.solve.exact_likelihood import log_sum, log_weights
 
 MIXED = simulate.category_network(
@@ -153,10 +153,19 @@ def test_both_directions_bound_log_z_on_average():
 def test_bennett_joins_normal_sums():
     # Sums N(c − v/2, v) one way and N(c + v/2, v) the other way satisfy Crooks' relation with log Z / Z₀ = c.
     rng = np.random.default_rng(0)
-    runs = [_bennett(rng.normal(2.0, 2.0, 400), rng.normal(6.0, 2.0, 400)) for _ in range(100)]
+    runs = [_bennett(rng.normal(2.0, 2.0, 400), rng.normal(6.0, 2.0, 400), np.arange(400)) for _ in range(100)]
     values, errors = np.array(runs).T
     assert values.mean() == pytest.approx(4.0, abs=4 * values.std() / np.sqrt(100))
     assert errors.mean() == pytest.approx(values.std(), rel=0.25)
+
+
+def test_the_error_knows_that_chains_back_begin_where_others_ended():
+    grid = simulate.grid_network(5, 5, strength=4.0, fields="balanced")
+    log_z = grid.log_partition().value
+    runs = [anneal(grid, 1000, 100, seed, 1) for seed in range(40)]
+    off, errors = np.array([(run.value - log_z, run.error) for run in runs]).T
+    assert np.sqrt((off**2).mean()) < 1.3 * np.sqrt((errors**2).mean())
+    assert (np.abs(off) < 3 * errors).all()
 
 
 def test_seeds_and_threads():
@@ -170,7 +179,7 @@ def test_seeds_and_threads():
 def test_a_poor_estimate_is_warned_about():
     magnet = simulate.grid_network(30, 30, strength=3.0, couplings="mixed", fields="balanced", random_state=0)
     with pytest.warns(MixingWarning, match="known to ±"):
-        metrics.log_partition(magnet, method="annealed", max_sweeps=10, n_chains=10)
+        metrics.log_partition(magnet, method="annealed", max_sweeps=10, n_chains=50)
 
 
 def test_likelihood_of_networks_fits_and_files(tmp_path):
@@ -194,6 +203,8 @@ def test_what_is_refused():
         metrics.log_partition(MIXED, method="magic")
     with pytest.raises(DataError, match="tol must be a positive number"):
         metrics.log_partition(MIXED, tol=0)
+    with pytest.raises(DataError, match="n_chains must be an integer of at least 50; got 20"):
+        metrics.log_partition(MIXED, method="annealed", n_chains=20)
     holes = np.where(np.eye(5), np.nan, 1.0)
     net = IsingNetwork(missing="impute").fit(simulate.exact_sample(simulate.chain_network(5), 50, random_state=0))
     with pytest.raises(DataError, match="no missing cells"):

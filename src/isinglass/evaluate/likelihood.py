@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count, check_positive, check_word, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
@@ -21,6 +22,8 @@ from isinglass.solve.exact_likelihood import log_sum
 from isinglass.variables import Variables
 
 METHODS = ("auto", "exact", "annealed")
+FEWEST_CHAINS = 50
+"""With 20 chains, log Z of a 5 × 5 grid of strong couplings was off by three standard errors in a third of the runs."""
 _FIRST_SWEEPS = 250
 _POOR = 0.5  # nats, from which an estimate is warned about
 _PILOT_SWEEPS = 100  # of the run that finds the independent columns to start from
@@ -94,7 +97,8 @@ def log_partition(
     max_sweeps : int, default 16000
         Sweeps per chain and direction after which the estimate is taken as it is.
     n_chains : int, default 200
-        Chains of each direction.
+        Chains of each direction, at least 50: where couplings are strong, a few chains may all miss the same rows, and
+        no standard error would show it.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
     n_threads : int, optional
@@ -102,7 +106,7 @@ def log_partition(
     """
     check_word("method", method, METHODS)
     goal, most = check_positive("tol", tol), check_count("max_sweeps", max_sweeps, least=10)
-    chains, whole = check_count("n_chains", n_chains, least=10), as_network(network)
+    chains, whole = check_count("n_chains", n_chains, least=FEWEST_CHAINS), as_network(network)
     if whole.variables.has_covariates:
         raise DataError("The joint likelihood needs a network without covariates: they have no distribution.")
     edges, sizes = whole.edge_index.tolist(), whole.variables.sizes
@@ -167,7 +171,7 @@ def anneal(
         backward.sweep(_SWEEPS_PER_ENERGY)
         energy += energies(network, backward.states) / n_energies
     down = -backward.run(betas[::-1])
-    value, error = _bennett(up, down)
+    value, error = _bennett(up, down, kept)
     lower = float(log_z0 + log_sum(up) - np.log(n_chains))
     upper = float(log_z0 - log_sum(-down) + np.log(n_chains))
     return LogPartition(
@@ -189,19 +193,21 @@ def _schedule(n_sweeps: int) -> FloatArray:
     return np.asarray((betas - betas[0]) / (betas[-1] - betas[0]))
 
 
-def _bennett(up: FloatArray, down: FloatArray) -> tuple[float, float]:
+def _bennett(up: FloatArray, down: FloatArray, origin: NDArray[np.intp]) -> tuple[float, float]:
     """Return log Z / Z₀ by Bennett's acceptance ratio from as many sums in each direction, and its standard error.
 
     ``up`` are sums of chains that go from the columns to the network, ``down`` those of chains that come from it, with
-    the same sign.
+    the same sign. Each of these began where the chain ``origin`` had ended: the error is that of independent groups, of
+    a chain and those that followed it.
     """
     from scipy.optimize import brentq  # slow to import
 
     low, high = min(up.min(), down.min()), max(up.max(), down.max())
     c = brentq(lambda c: expit(c - up).sum() - expit(down - c).sum(), low, high)
-    first, second = expit(up - c), expit(c - down)  # the chance to be taken for one of the other direction
-    spread = [float(np.var(taken, ddof=1)) / max(float(np.mean(taken)) ** 2, 1e-300) for taken in (first, second)]
-    return float(c), math.sqrt(sum(spread) / len(up))
+    ahead, back = expit(up - c), expit(c - down)  # the chance to be taken for one of the other direction
+    groups = ahead - ahead.mean() - np.bincount(origin, back - back.mean(), minlength=len(up))
+    slope = (ahead * (1.0 - ahead)).sum() + (back * (1.0 - back)).sum()
+    return float(c), math.sqrt(len(up)) * float(groups.std(ddof=1)) / max(float(slope), 1e-300)
 
 
 def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_threads: int | None) -> FloatArray:
