@@ -320,6 +320,26 @@ def test_what_became_of_missing_cells_is_recorded_alike_in_parts_and_in_memory()
         assert table.missing_treatment is Missing.of(table) is None
 
 
+@pytest.mark.parametrize("empty", [0, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_part_may_have_no_complete_row(empty, weighted):
+    holes, weight = X.astype(float), np.arange(60) % 3 + 1.0 if weighted else None
+    holes[CUTS[empty] : CUTS[empty + 1], empty] = np.nan
+    with pytest.warns(DataWarning, match="left out [0-9]+ of 60 rows") as caught:
+        parts = read_parts(cut(holes), missing="drop", sample_weight=None if weight is None else cut(weight))
+    assert len(caught) == 1  # about the table, whatever its parts
+    with suppress_warnings(DataWarning):
+        whole = as_table(holes, weight, missing="drop")
+    assert parts.sizes[empty] == 0
+    assert (parts.shape, parts.n_missing, parts.n_dropped) == (whole.shape, whole.n_missing, whole.n_dropped)
+    np.testing.assert_array_equal(rows(parts), whole.codes)
+    np.testing.assert_array_equal(category_counts(parts), category_counts(whole))
+    fits = [IsingLasso(0.05).fit(table) for table in (parts, whole)]
+    np.testing.assert_allclose(fits[0].couplings_, fits[1].couplings_, atol=1e-6)
+    assert [len(scores) for scores in fits[1].score_samples(parts)] == list(parts.sizes)
+    assert len(parts.take_fold(Fold(3, 1, 0, held=True))) == len(whole)
+
+
 def test_sums_of_weights_add_up_over_parts():
     rng = np.random.default_rng(2)
     weight = rng.exponential(size=60) * 10.0 ** rng.integers(-3, 4, 60)
@@ -403,10 +423,11 @@ def test_options_of_other_kinds_are_refused_by_name(option):
 def test_no_part_is_advised_to_impute(missing):
     holes = X.astype(float)
     holes[::3, 0], holes[1] = np.nan, np.nan
-    with pytest.warns(DataWarning, match="[io][nf] a part") as caught:
+    text = {"drop": "left out 42 of 120 rows", "zero": "in a part"}[missing]
+    with pytest.warns(DataWarning, match=text) as caught:
         read_parts([holes, holes], missing=missing)
-    with pytest.raises(DataError, match=r"got none: column 0 has no answers at all\. Leave out") as refused:
-        read_parts([holes * np.nan, holes], missing="drop")
+    with pytest.raises(DataError, match=r"got none\. Leave out columns of all parts") as refused:
+        read_parts([holes * np.nan, holes * np.nan], missing="drop")
     assert not any("impute" in str(each) for each in (*[warning.message for warning in caught], refused.value))
 
 

@@ -83,7 +83,7 @@ class WeightSums:
     @classmethod
     def of(cls, weight: FloatArray) -> WeightSums:
         """Return the sums over these weights."""
-        largest = float(weight.max())
+        largest = float(weight.max(initial=0.0))
         relative = weight / (largest or 1.0)
         n_positive, n_broken = (int(np.count_nonzero(some)) for some in (weight, ~are_whole(weight)))
         return cls(n_positive, n_broken, largest, float(relative.sum()), float(relative @ relative))

@@ -214,7 +214,7 @@ class PartedRows(SumRows):
     """
 
     def __init__(self, table: PartedTable, total: float, n_threads: int) -> None:
-        weighted = [True] * len(table.sizes) if table.weights is None else table.each(_has_rows)
+        weighted = table.sizes if table.weights is None else table.each(_has_rows)
         super().__init__(np.flatnonzero(weighted).tolist())
         self.backend = table.backend
         self.recipe = _Recipe(table.selection, table.columns, total, n_threads)

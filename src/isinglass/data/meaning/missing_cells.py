@@ -50,32 +50,33 @@ def complete_rows(gone: Mask, is_unlabeled: Mask, source: Source) -> NDArray[np.
     if len(rows) == 0:
         empty = np.flatnonzero(gone.all(axis=0)).tolist()
         reason = f": {source.where(empty[0])} has no answers at all" if empty else ""
-        impute = "" if source.is_part or empty else f"choose {setting('missing', 'impute')}, or "
-        what = "this part, or columns of all parts" if source.is_part else "columns first"
-        remedy = f"{impute}leave out {what}."
-        raise DataError(
-            f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got "
-            f"none{reason}. {remedy[0].upper()}{remedy[1:]}"
-        )
-    _warn_dropped(gone, is_unlabeled, len(rows), is_part=source.is_part)
+        remedy = "Leave" if empty else f"Choose {setting('missing', 'impute')}, or leave"
+        refuse_incomplete(f"none{reason}. {remedy} out columns first.")
+    keep = f" Choose {setting('missing', 'impute')} to keep rows with missing cells." if gone.any() else ""
+    warn_dropped(gone.shape, len(gone) - len(rows), int(gone.sum()), int(is_unlabeled.sum()), remedy=keep)
     return rows
 
 
-def _warn_dropped(gone: Mask, is_unlabeled: Mask, n_kept: int, *, is_part: bool) -> None:
-    """Say what was left out: rows without a label, or many with missing cells."""
-    n_rows, n_dropped, n_missing = len(gone), len(gone) - n_kept, int(gone.sum())
-    if n_rows < ROWS_TO_JUDGE or (n_dropped <= DROPPED_SHARE * n_rows and not is_unlabeled.any()):
-        return
-    reasons = [f"{plural(n_missing, 'missing cell')} ({gone.mean():.1%})"] if n_missing else []
-    reasons += [plural(int(is_unlabeled.sum()), "missing group label")] if is_unlabeled.any() else []
-    remedy = (
-        f" Choose {setting('missing', 'impute')} to keep rows with missing cells." if n_missing and not is_part else ""
+def refuse_incomplete(got: str) -> NoReturn:
+    """Refuse a table without a complete row whose incomplete rows are to be left out."""
+    raise DataError(
+        f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got {got}"
     )
+
+
+def warn_dropped(
+    shape: tuple[int, ...], n_dropped: int, n_missing: int, n_unlabeled: int = 0, *, remedy: str = ""
+) -> None:
+    """Say what was left out: rows without a label, or many with missing cells."""
+    n_rows, n_columns = shape
+    if n_rows < ROWS_TO_JUDGE or (n_dropped <= DROPPED_SHARE * n_rows and not n_unlabeled):
+        return
+    reasons = [f"{plural(n_missing, 'missing cell')} ({n_missing / (n_rows * n_columns):.1%})"] if n_missing else []
+    reasons += [plural(n_unlabeled, "missing group label")] if n_unlabeled else []
     warn(
         DataWarning(
-            f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%})"
-            f"{' of a part' if is_part else ''} for {' and '.join(reasons)}. The remaining rows may not be "
-            f"representative.{remedy}"
+            f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
+            f"{' and '.join(reasons)}. The remaining rows may not be representative.{remedy}"
         )
     )
 

@@ -62,8 +62,12 @@ class Part:
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
         table, weight = block.read(coding)
-        bits = np.packbits(table.without_holes().codes, axis=1)
-        return cls(block.number, bits, table.shape[1], weight, table.n_missing, table.n_dropped)
+        codes, n_rows = table.codes, len(table)
+        if table.holes is not None:
+            complete = ~table.holes.any(axis=1)
+            codes, weight = codes[complete], None if weight is None else weight[complete]
+        bits = np.packbits(codes, axis=1)
+        return cls(block.number, bits, table.shape[1], weight, table.n_missing, n_dropped=n_rows - len(codes))
 
     def __getstate__(self) -> Options:
         """Return what is sent to another process: without what computations keep, which they make again."""
@@ -103,8 +107,11 @@ class Here:
     def load(self, coding: Coding) -> None:
         """Make parts of the blocks."""
         self.coding = coding
-        first = Part.read(self.blocks[0], coding)
-        share = float(first.table().mean())
+        for block in self.blocks:
+            first = self.parts[block.number] = Part.read(block, coding)
+            if len(first.bits):  # one without rows says nothing of the others
+                break
+        share = float(first.table().sum() / max(first.table().size, 1))
         bytes_of_a_cell = BYTES_OF_A_CELL if share >= RARE else 1 / 8 + BYTES_OF_A_ONE * share
         needed, free = first.bits.nbytes * len(self.blocks), available_memory()
         with_rows = 8 * needed * bytes_of_a_cell
@@ -121,7 +128,6 @@ class Here:
                 "each round, which is slow; a Dask cluster has more memory",
                 *(free, with_rows / SHARE),
             )
-        self.parts[0] = first
         self.settle()
 
     def each(self, function: Function, arguments: tuple[object, ...], only: Iterable[int] | None = None) -> Answers:

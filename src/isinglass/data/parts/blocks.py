@@ -61,8 +61,12 @@ class Block:
             return self._open(self.options)
 
     def read(self, coding: Coding) -> tuple[Table, FloatArray | None]:
-        """Return the rows, as a coding wants them, and their weights, which may all be 0."""
-        options = replace(self.options, encode=coding, binarize=None, missing=coding.missing)
+        """Return the rows, as a coding wants them, and their weights, which may all be 0.
+
+        Rows to be dropped are still there: a table must have a row, and a part may have none that is complete.
+        """
+        missing = "impute" if coding.missing == "drop" else coding.missing
+        options = replace(self.options, encode=coding, binarize=None, missing=missing)
         is_alike = not isinstance(self.options.encode, Coding)  # to the part in which the coding was found
         if is_alike:
             has_header = coding.layout.has_header
@@ -74,8 +78,7 @@ class Block:
                 _check_names(None if source.names is None else tuple(source.names), coding.names)
             table = convert_source(replace(source, weight=None), options)
             _check_names(table.names if table.variables.named else None, coding.names)
-            some = slice(None) if table.rows is None else table.rows
-            return table, None if source.weight is None else source.weight[some]
+            return table, source.weight
 
     @contextmanager
     def _named(self, hidden: tuple[type[IsinglassWarning], ...] = (MeaningWarning,)) -> Iterator[None]:

@@ -20,6 +20,7 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.finding import find_coding
+from isinglass.data.meaning.missing_cells import refuse_incomplete, warn_dropped
 from isinglass.data.meaning.values import Value
 from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
 from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
@@ -156,10 +157,11 @@ class PartedTable(RowsElsewhere):
 
     def take_fold(self, fold: Fold) -> PartedTable:
         """Return the rows of a fold, or those outside it."""
-        if min(self._sizes) < fold.n_folds:
+        smallest = min(size for size in self._sizes if size)
+        if smallest < fold.n_folds:
             raise DataError(
                 f"n_folds must be at most the number of rows of every part; got {fold.n_folds} for a part of "
-                f"{min(self._sizes)}. Make larger parts."
+                f"{smallest}. Make larger parts."
             )
         return replace(self, selection=replace(self.selection, folds=(*self.selection.folds, fold)))
 
@@ -364,11 +366,16 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
             coding = replace(found, missing=options.missing)
     coding.variables.require_two_values("A table in parts")
     backend.load(coding)
-    sizes, n_missing, n_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)
+    sizes, each_missing, each_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)
+    if not any(sizes):
+        refuse_incomplete("none. Leave out columns of all parts.")
+    n_missing, n_dropped = sum(each_missing), sum(each_dropped)
+    if coding.missing == "drop":
+        warn_dropped((sum(sizes) + n_dropped, len(coding.columns)), n_dropped, n_missing)
     weights = functools.reduce(_add, sums) if any(have_weights) else None
     if weights is not None and not weights.n_positive:
         raise DataError(NO_WEIGHT)
-    return PartedTable(backend, coding, sizes, sum(n_missing), sum(n_dropped), weights)
+    return PartedTable(backend, coding, sizes, n_missing, n_dropped, weights)
 
 
 def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
