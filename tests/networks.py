@@ -3,7 +3,7 @@
 import numpy as np
 
 from isinglass import Network, Table, Variables
-from isinglass.data.meaning.scores import check_scores
+from isinglass.data.meaning.scores import scores_from_lowest
 
 
 def make_network(category_fields, scores, edge_index, edge_values=None, names=None, *, categories=None, blocks=None):
@@ -32,7 +32,8 @@ def log_probabilities(network, X):
 
 def from_lowest(scores):
     """Return scores as a table that was read has them: from the lowest on."""
-    return scores if scores is None or len(set(scores)) < len(scores) else check_scores(scores, len(scores), "a column")
+    are_distinct = scores is not None and len(set(scores)) == len(scores)
+    return scores_from_lowest(scores, len(scores), "a column") if are_distinct else scores
 
 
 def make_table(codes, kinds="binary", scores=None, categories=None, names=None, **known):

@@ -453,8 +453,17 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
         raise DataError(f"column {called} has two categories, and a continuous column three or more.")
     if kind == "nominal" and (scores is not None or n_categories == 2):
         raise DataError(f"scores must be None for the nominal column {called}; got {n_categories} categories.")
-    if kind in ("ordinal", "continuous") and not (
-        scores is not None and len(set(filter(math.isfinite, scores))) == n_categories
-    ):
-        rule = f"must be one finite number for each of the {n_categories} categories of column {called}, all different"
+    if kind in ("ordinal", "continuous"):
+        check_scores(scores, n_categories, f"column {called}")
+
+
+def check_scores(scores: Any, n_categories: int, where: str) -> list[float]:  # Any: what the user gives
+    """Return the points on a line where categories lie: one finite number for each, all different."""
+    try:
+        points = [float(point) for point in scores]
+    except (TypeError, ValueError):
+        points = []
+    if len(set(points)) != n_categories or len(points) != n_categories or not all(map(math.isfinite, points)):
+        rule = f"must be one finite number for each of the {n_categories} categories of {where}, all different"
         raise ArgumentError("scores", rule, scores)
+    return points

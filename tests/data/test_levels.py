@@ -12,6 +12,7 @@ import pytest
 
 from isinglass import (
     Table,
+    Variables,
     as_table,
     exact_path,
     read_table,
@@ -225,7 +226,7 @@ def test_bad_arguments():
         ({"kinds": {"a": "ordinal"}, "binarize": {"a": 1}}, "not name the same column"),
         ({"scores": [0, 1, 2]}, "mapping of columns"),
         ({"scores": {"a": [0, 1]}}, "one finite number for each of the 3"),
-        ({"scores": {"a": [0, 1, 1]}}, "different numbers"),
+        ({"scores": {"a": [0, 1, 1]}}, "of column 'a', all different"),
         ({"kinds": "nominal", "scores": {"a": [0, 1, 2]}}, "which is nominal"),
     ):
         with pytest.raises(DataError, match=message):
@@ -341,6 +342,7 @@ def test_scores_by_value_are_different_numbers():
     for scores, message in (
         ({0: [1], 1: 2, 2: 3}, r"scores must map 0 to a number .*; got \[1\]"),
         ({0: 1, 1: 1, 2: 3}, "scores must be different numbers for column 'a'"),
+        ([1, 1, 3], "scores must be one finite number for each of the 3 categories of column 'a', all different"),
     ):
         with pytest.raises(ArgumentError, match=message):
             as_table(frame, kinds={"a": "ordinal"}, scores={"a": scores})
@@ -356,3 +358,56 @@ def test_kinds_of_row_names_are_explained():
     file = io.StringIO("mood,b\nlow,1\nmid,0\nhigh,1\n")
     with pytest.raises(DataError, match=r"got 2\. Column 'mood' is taken for row names; .* id_column=None"):
         read_table(file, kinds=["ordinal", "binary"])
+
+
+def test_missing_whole_numbers_beyond_doubles_are_those_alone():
+    numbers = [2**60, 2**60 + 1, 1] * 10
+    frame = pd.DataFrame({"a": numbers, "b": [0, 1, 1] * 10})
+    for container in (frame, frame.to_numpy()):
+        table = as_table(container, kinds={0: "nominal"}, na_values=[2**60, 0.5], missing="impute")
+        assert table.holes[:, 0].tolist() == [number == 2**60 for number in numbers]
+        assert table.variables.categories[0] == (1, 2**60 + 1)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal", "continuous"])
+def test_large_numbers_are_written_in_few_digits(kind):
+    numbers = np.arange(60) % (3 if kind != "continuous" else 60) * 1e300
+    table = as_table(pd.DataFrame({"a": numbers, "b": [0, 1] * 30}), kinds={"a": kind})
+    assert max(map(len, map(str, table.variables.categories[0]))) < 30
+
+
+def test_texts_that_are_meant_as_numbers_are_not_binary():
+    frame = pd.DataFrame({"a": ["1,5", "2,5"] * 10, "b": [0, 1, 1, 0] * 5})
+    with pytest.raises(
+        DataError, match=r"'a' must hold finite numbers to be continuous; got '1,5', '2,5'.*decimal=\",\""
+    ):
+        as_table(frame, kinds={"a": "continuous"})
+    for kinds, encode in (({"a": "nominal"}, None), ({"a": "continuous"}, {"a": {"1,5": 0, "2,5": 1}})):
+        assert as_table(frame, kinds=kinds, encode=encode).variables.kinds == ("binary", "binary")
+    words = frame.replace({"1,5": "low", "2,5": "high"})
+    assert as_table(words, kinds={"a": "continuous"}).variables.kinds == ("binary", "binary")
+
+
+def test_values_declared_missing_are_named_where_missing_cells_are_refused():
+    frame = pd.DataFrame({"a": [0, 1, 9] * 10, "b": [0, 1, 1] * 10})
+    with pytest.raises(DataError, match=r"got 9, which stands for a missing cell, in column 'a' \(row"):
+        as_table(frame, na_values=[9])
+
+
+def test_an_array_of_categories_may_have_values_for_a_missing_cell_where_all_are_binary():
+    codes, names = np.array([[0, 1], [9, 0], [1, 1]]), ["a", "b"]
+    binary = Variables.of([("No", "Yes")] * 2, "binary", names=names)
+    for na_values in ([9], {0: [9]}):
+        table = as_table(codes, variables=binary, na_values=na_values, missing="impute")
+        assert table.holes.tolist() == [[False, False], [True, False], [False, False]]
+        assert table.variables == binary
+    nominal = Variables.of([("x", "y", "z")] * 2, "nominal", names=names)
+    with pytest.raises(DataError, match="na_values and an array of category numbers cannot be combined"):
+        as_table(codes, variables=nominal, na_values=[9])
+
+
+def test_an_entry_of_a_column_counts_alone_among_values_for_a_missing_cell():
+    frame = pd.DataFrame({"a1": [0, 1, 8, 9] * 5, "a2": [0, 1, 0, 9] * 5})
+    kinds = {"a1": "ordinal"}
+    table = as_table(frame, kinds=kinds, na_values={"a*": [9], "a1": [8]}, missing="impute")
+    assert table.variables.categories == ((0, 1, 9), (0, 1))

@@ -101,7 +101,7 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         combined in the same way.
     na_values : sequence or mapping, optional
         Further values that stand for a missing cell, such as 99. A mapping gives one or more for each column that it
-        names; under None, for all.
+        names, under None for all. Of a column's own entry and one of a range or pattern, only the first counts.
     covariates : sequence of str or int, optional
         Columns to adjust for. The network of the others is conditional on them, and they are not
         nodes. Unless ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.
@@ -163,7 +163,8 @@ def _read_by_variables(
     if is_frame and not is_stated:
         return open_table(X, replace(options, encode=Coding.of(variables)), sample_weight)
     if not variables.is_plain:
-        return open_table(_read_numbers(X, variables, options, sample_weight).with_names(options.names), options)
+        table = _read_numbers(X, variables, options, sample_weight).with_names(options.names)
+        return open_table(table, replace(options, na_values=()))
     named = options if is_frame else replace(options, names=_names_for(variables, options))
     table = open_table(X, named, sample_weight)
     check_width(table.shape[1], variables)
@@ -175,10 +176,16 @@ def _read_numbers(
 ) -> AnyTable:
     """Return an array of the numbers of categories as a table; cells may be missing where all columns are binary."""
     if not variables.is_binary:
+        if options.na_values:
+            raise DataError(
+                f"{setting('na_values')} and an array of category numbers cannot be combined: columns of more than two "
+                "categories must have no missing cells there. Pass a frame of the categories themselves."
+            )
         return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
     bits = Coding(None, (BITS,) * variables.n_features)
-    how = ValueOptions(encode=bits, missing=options.missing, weight_kind=options.weight_kind)
-    read_by = replace(Coding.of(variables), missing=options.missing)
+    missing, na_values = options.missing, options.na_values
+    how = ValueOptions(encode=bits, missing=missing, na_values=na_values, weight_kind=options.weight_kind)
+    read_by = replace(Coding.of(variables), missing=missing)
     return replace(convert(X, how, sample_weight), variables=variables, read_by=read_by)
 
 

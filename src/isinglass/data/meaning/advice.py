@@ -156,9 +156,9 @@ def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
 
 def remark_numbers(values: Iterable[Value], decimal: str | None = None) -> str:
     """Return a sentence about words that a person reads as numbers, or nothing."""
-    words = [value for value in values if isinstance(value, str)]
-    written = amounts(words, decimal)
-    remark = remark_decimals(words, decimal)
+    values = list(values)
+    written = amounts(values, decimal)
+    remark = remark_decimals(values, decimal)
     if remark or not written:
         return remark
     return f" If {written[0]!r} is a number, keep only its digits and its decimal separator."

@@ -9,7 +9,7 @@ from typing import NoReturn
 from isinglass.data.column import number_objects
 from isinglass.data.meaning.coding import Coding, by_column
 from isinglass.data.meaning.rules import ABSENT, Cut, Levels, Rule, Steps
-from isinglass.data.meaning.scores import check_scores
+from isinglass.data.meaning.scores import scores_from_lowest
 from isinglass.data.meaning.specs import specify
 from isinglass.data.meaning.values import Value, is_number
 from isinglass.data.options import ValueOptions
@@ -62,7 +62,7 @@ def _has_scores(rule: Rule, scores: Value) -> bool:
         return isinstance(rule, Steps) and rule.is_normal
     points = [scores.get(value) for value in rule.values] if isinstance(scores, Mapping) else scores
     try:
-        return rule.kind == "ordinal" and tuple(check_scores(points, rule.n_categories, "")) == rule.scores
+        return rule.kind == "ordinal" and tuple(scores_from_lowest(points, rule.n_categories, "")) == rule.scores
     except DataError:
         return False
 

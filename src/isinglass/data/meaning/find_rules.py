@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data.meaning.advice import CONTINUOUS, DROP, drop, kind_option, make_missing
 from isinglass.data.meaning.grid import equal_steps, normal_steps
 from isinglass.data.meaning.guess_guards import guard_measured
-from isinglass.data.meaning.recognition import has_too_many
+from isinglass.data.meaning.recognition import amounts, has_too_many
 from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
-from isinglass.data.meaning.scores import check_scores, steps_of
+from isinglass.data.meaning.scores import scores_from_lowest, steps_of
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.two_values import pair_of, two_values
-from isinglass.data.meaning.values import Value, is_finite, is_number, show_value, show_values
+from isinglass.data.meaning.values import Value, as_whole, is_finite, is_number, show_value, show_values
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 
@@ -92,10 +93,14 @@ def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:
 
 
 def _rule_of_kind(spec: ColumnSpec, kind: str) -> Rule:
-    """Return the rule of a column of a kind other than binary; a continuous one of two numbers has categories."""
-    if kind == "continuous":
-        return _grid(spec) if len(set(spec.values) - set(spec.encoded_missing)) > 2 else _levels(spec, "ordinal")
-    return _levels(spec, kind)
+    """Return the rule of a column of a kind other than binary; a continuous one of two values has categories.
+
+    Texts that were meant as numbers, such as 1,5, are refused by the grid, whose message says how to read them.
+    """
+    if kind != "continuous":
+        return _levels(spec, kind)
+    has_amounts = not spec.is_encoded and bool(amounts(spec.values, spec.source.decimal))
+    return _grid(spec) if len(spec.kept_values) > 2 or has_amounts else _levels(spec, "ordinal")
 
 
 def _reverse(rule: Rule, spec: ColumnSpec) -> Levels:
@@ -186,7 +191,7 @@ def _levels(spec: ColumnSpec, kind: str) -> Levels:
     if kind == "nominal":
         return Levels(entries, kind, None)
     if scores is not None:
-        return Levels(entries, kind, tuple(check_scores(scores, len(values), spec.where)))
+        return Levels(entries, kind, tuple(scores_from_lowest(scores, len(values), spec.where)))
     if all(map(is_number, values)) and values == sorted(values):
         return Levels(entries, kind, tuple(steps_of(values, spec.where)))
     return Levels(entries, kind, tuple(map(float, range(len(values)))))
@@ -230,7 +235,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
     if all(is_number(value) for value in seen):
         if not all(map(is_finite, seen)):
             raise DataError(f"{where} must hold finite numbers to have categories; got {show_values(seen)}.")
-        return [int(value) if float(value).is_integer() else float(value) for value in sorted(seen)]
+        return [int(value) if is_whole(value) else as_whole(float(value)) for value in sorted(seen)]
     odd = next((value for value in seen if not isinstance(value, str) and not is_number(value)), None)
     if odd is not None:
         raise CellTypeError(

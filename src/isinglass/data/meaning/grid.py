@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.data.meaning.rules import Steps
+from isinglass.data.meaning.values import as_whole
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
     ends = (float(edges[0]), float(edges[-1]))
     return Steps(
         bounds=tuple(edges[1:-1].tolist()),
-        values=tuple(int(value) if whole else float(value) for value in values),
+        values=tuple(map(as_whole, values.tolist()) if whole else values.tolist()),
         scores=tuple(k / sd for k in range(len(values))),
         beyond=(int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())),
         **_describe(ordered, weight, codes, values, ends),

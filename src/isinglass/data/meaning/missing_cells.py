@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Mask
+from isinglass.data.column import BLANKS
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.recognition import ROWS_TO_JUDGE
+from isinglass.data.meaning.values import is_missing, show_value
 from isinglass.data.source import Source
 from isinglass.errors import DataError, DataWarning, plural, setting, warn
 
@@ -21,12 +23,16 @@ DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
 def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoReturn:
     """Say where a cell is missing, and what can become of missing cells."""
     j = int(np.flatnonzero(gone.any(axis=0))[0])
-    row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
+    row = int(np.flatnonzero(gone[:, j])[0])
+    cell = source.column(j).as_given[row]
+    is_stated = not (is_missing(cell) or str(cell).strip() in BLANKS)
+    got = f"{show_value(cell)}, which stands for a missing cell," if is_stated else "NaN"
     zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
     impute = "" if source.is_part else f"{setting('missing', 'impute')} to draw them from the network, "
     in_all = plural(int(gone.sum()), "missing cell")
     raise DataError(
-        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {in_all} in all). "
+        f"{setting('X')} must have no missing cells; got {got} in {source.where(j)} ({source.describe_row(row)}; "
+        f"{in_all} in all). "
         f"Choose {impute}{zero}or {setting('missing', 'drop')} to leave out their rows."
     )
 

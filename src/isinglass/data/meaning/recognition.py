@@ -159,9 +159,9 @@ def other_decimal(values: Iterable[Value], decimal: str | None = None) -> str | 
     return next((value for value in values if isinstance(value, str) and form.fullmatch(value.strip())), None)
 
 
-def amounts(words: Iterable[str], decimal: str | None = None) -> list[str]:
+def amounts(values: Iterable[Value], decimal: str | None = None) -> list[str]:
     """Return the words that only a person reads as a number: 10%, $5, 1,200, or one with another decimal separator."""
-    written = [word for word in words if AMOUNT.fullmatch(word.strip())]
+    written = [value for value in values if isinstance(value, str) and AMOUNT.fullmatch(value.strip())]
     return [word for word in written if read_number(word.strip(), decimal or ".") is None]
 
 

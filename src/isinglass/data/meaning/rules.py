@@ -90,7 +90,11 @@ class _Rule:
             gone: list[float] = [truth for truth in (False, True) if is_among(truth, self._missing)]
         else:
             gone = [number for number in self._missing if is_number(number)]
-        if gone:
+        if numbers.dtype.kind in "iu":  # beside a fraction np.isin would compare floats, which beyond 2**53 are equal
+            for number in gone:
+                if as_float(number).is_integer():
+                    codes[numbers == int(number)] = ABSENT
+        elif gone:
             codes[np.isin(numbers, gone)] = ABSENT
         return codes
 

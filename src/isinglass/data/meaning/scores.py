@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +10,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data.meaning.advice import CONTINUOUS
 from isinglass.data.meaning.values import Value, show_values
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.variables import MAX_CATEGORIES
+from isinglass.variables import MAX_CATEGORIES, check_scores
 
 MOST_STEPS = MAX_CATEGORIES - 1
 """Steps of equal length from the smallest to the largest score."""
@@ -19,21 +18,12 @@ _RELATIVE_ROUNDING = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-def check_scores(points: Value, n_categories: int, where: str) -> list[float]:
+def scores_from_lowest(points: Value, n_categories: int, where: str) -> list[float]:
     """Return where every category lies, from the lowest on: only distances matter, and an offset would only round.
 
     Takes one finite number per category, all different; ``where`` is what messages call the column.
     """
-    try:
-        numbers = [float(point) for point in points]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) != n_categories or not all(map(math.isfinite, numbers)):
-        raise ArgumentError(
-            "scores", f"must be one finite number for each of the {n_categories} categories of {where}", points
-        )
-    if len(set(numbers)) < len(numbers):
-        raise ArgumentError("scores", f"must be different numbers for {where}", points)
+    numbers = check_scores(points, n_categories, where)
     lowest = min(numbers)
     above = np.array([point - lowest for point in numbers])
     if not np.isfinite(above).all():
