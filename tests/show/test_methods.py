@@ -703,6 +703,22 @@ def test_folds_that_were_drawn_once_or_more_often():
     assert "cross-validation, repeated 2 times (seed 0), for the largest" in " ".join(said(2).split())
 
 
+def test_a_comparison_tells_how_many_folds_there_were(tmp_path):
+    labels, X = ["a", "b"] * 6, np.tile([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], (3, 1))
+    options = {"n_permutations": 2, "random_state": 0}
+    found = compare_groups(X, labels, TwoStage(n_folds=20), **options)
+    assert found.stages.n_folds == 12
+    assert "with a check by 12-fold cross-validation (seed 0), and rescaled" in found.methods_text()
+    save(found, tmp_path / "found.npz")
+    assert load(tmp_path / "found.npz").methods_text() == found.methods_text()
+    again = compare_groups(X, labels, TwoStage(n_folds=20), reselect=True, **options)
+    assert "with a check by cross-validation with at most 20 folds (seed 0)." in again.methods_text()
+    alone = np.repeat(list(product([0, 1], repeat=3)), 6, axis=0)
+    found = compare_groups(alone, ["a", "b"] * 24, TwoStage(), **options)
+    assert found.stages.ended_first
+    assert "cross-validation" not in found.methods_text()
+
+
 def test_cells_that_were_imputed_once():
     method = Method(selector=Fixed(0.05), imputation=ImputationSettings(n_imputations=1))
     text = method.fit(as_table(holes(likert()), kinds="ordinal", missing="impute")).methods_text()

@@ -27,6 +27,7 @@ from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.run import Run
 from isinglass.select.scoring import failed, warn_of_failed
 from isinglass.select.task import WarmStart
+from isinglass.selection_records import TwoStageRecord
 from isinglass.table_summary import count_observations
 
 COPIES = 5
@@ -138,6 +139,7 @@ def compare_groups(
         n_constant=int(null["constant"].sum()),
         n_unconverged=n_unconverged,
         method=wanted if isinstance(wanted, Method) else None,
+        stages=test.stages,
         covariates=variables.covariates,
         coding=given.table.coding.take(np.flatnonzero(variables.is_modeled).tolist()),
         missing=missing,
@@ -232,24 +234,27 @@ class _Test:
     run: Run  # of one fit
     solutions: tuple[Solution, ...]  # the network of every group
     warm_starts: tuple[WarmStart, ...]  # where the fits of every group start
+    stages: TwoStageRecord | None  # how two stages chose the penalty of all rows
     pairs: NDArray[np.int64]  # keys of the pairs with an edge in a group
     observed: Differing
 
     @classmethod
     def of(cls, method: AnyMethod, reselect: bool, sample: _Sample, run: Run) -> _Test:
         """Fit the groups: by the method itself, or at the penalty that it chooses for all rows together."""
-        alone, pooled, groups = run.replace(checkpoint=None), None, sample.groups
+        alone, pooled, stages, groups = run.replace(checkpoint=None), None, None, sample.groups
         with suppress_warnings(ConstantColumnWarning):  # named by group
             if not (reselect or (isinstance(method, Method) and method.selector.is_given)):
                 subjects = None if groups.subject is None else groups.subject[sample.origin]
                 choice = method.choose(sample.table, groups=subjects, run=alone)
                 method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start
+                stages = choice.two_stage_record
             choices = [method.choose(sample.take(rows), run=alone, warm_start=pooled) for rows in groups.rows]
         names = sample.table.names
         solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)
         networks = [solution.network for solution in solutions]
         starts = tuple(pooled or choice.warm_start for choice in choices)
-        return cls(sample, method, task_run(run), solutions, starts, union_keys(networks), Differing.of(networks))
+        inside, pairs = task_run(run), union_keys(networks)
+        return cls(sample, method, inside, solutions, starts, stages, pairs, Differing.of(networks))
 
     @cached_property
     def _varies(self) -> Mask:

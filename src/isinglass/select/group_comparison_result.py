@@ -21,6 +21,7 @@ from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
+from isinglass.selection_records import TwoStageRecord
 from isinglass.text_tables import Columns, show_columns
 
 LEVEL = 0.05
@@ -81,6 +82,7 @@ class GroupComparison(Frozen):
     n_constant: int = 0  #: permutations in which a column was constant in a group
     n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
     method: Method | None = None  #: how the networks were estimated; None if a function did it
+    stages: TwoStageRecord | None = None  #: what chose the penalty of all rows, if two stages did
     covariates: tuple[str, ...] = ()  #: columns that the networks are adjusted for
     coding: Coding | None = None  #: how the columns were read
     missing: Missing | None = None  #: which cells were missing, and how they were treated

@@ -109,8 +109,7 @@ def _chosen_by(method: Method, network: Network) -> str:
     """Say what chooses the penalty, with its settings; a penalty that is given is chosen by nothing."""
     selector = method.selector
     if isinstance(selector, TwoStage):
-        check = f", with a check by {selector.n_folds}-fold cross-validation{_seed(selector.random_state)}"
-        return _two_stages(selector, network) + (check if selector.keep != 0 else "")
+        return _two_stages(selector, network)
     if isinstance(selector, PerNode):
         is_isingfit = set(network.kinds) == {"binary"} and isinstance(method.penalty_weights, str)
         return f"by {_ebic(selector, network)}{', as in the R package IsingFit' * is_isingfit}"
@@ -168,7 +167,7 @@ def _name_penalty(found: GroupComparison) -> str:
     """Say which penalty the networks of groups and permutations have."""
     if found.method is None:
         return "The function estimated the networks of every group and every permutation."
-    selector, chosen = found.method.selector, _chosen_by(found.method, found.networks[0])
+    selector, chosen = found.method.selector, _chosen_by(found.method, found.networks[0]) + _say_folds(found)
     if found.reselect and chosen:
         return f"The penalty{_of_node(selector)} was chosen in every group and again in every permutation {chosen}."
     scaled = "multiplied by the square root of the number of groups"
@@ -177,6 +176,20 @@ def _name_penalty(found: GroupComparison) -> str:
     kept = f", chosen for all rows together {chosen}, and {scaled}" if chosen else ""
     at = _at(found.solutions[0].alpha)
     return f"All groups and permutations used the same penalty{_of_node(selector)}{kept}{at}."
+
+
+def _say_folds(found: GroupComparison) -> str:
+    """Say how two stages were checked by prediction: there are no more folds than rows."""
+    selector = found.method and found.method.selector
+    if not isinstance(selector, TwoStage) or selector.keep == 0:
+        return ""
+    if found.stages is not None:
+        folds = f"{found.stages.n_folds}-fold cross-validation" if found.stages.n_folds else ""
+    elif min(found.n_rows) < selector.n_folds:
+        folds = f"cross-validation with at most {selector.n_folds} folds"
+    else:
+        folds = f"{selector.n_folds}-fold cross-validation"
+    return f", with a check by {folds}{_seed(selector.random_state)}" if folds else ""
 
 
 def _say_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator[str]:
