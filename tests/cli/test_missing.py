@@ -120,6 +120,9 @@ def test_what_a_fit_needs_names_doubtful_codes(tmp_path):
     table = write_csv(tmp_path / "t.csv", ["a", "b"], [[(1, 2, 3, 4, 5, 99)[k % 6], k % 2] for k in range(60)])
     said = " ".join(run("info", table).stdout.split())
     assert "--ordinal a (change the kinds that were guessed wrong, and add --na if a warning is right)" in said
+    assert "Fit needs no option, but --na if a warning is right" in " ".join(
+        run("info", table, "--ordinal", "a").stdout.split()
+    )
     assert "--na" not in run("info", table, "--na", "99").stdout
 
 

@@ -346,6 +346,17 @@ def test_other_estimators(frame, table):
     assert data["certificate"]["tol"] == [net.tol]
 
 
+def test_a_column_of_edges_without_any_value_is_left_out():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"a": (x > 0).astype(int), "b": (x > 0.5).astype(int), "x": x, "y": rng.normal(size=200)})
+    net = IsingLasso(alpha=0.2, kinds={"x": "continuous", "y": "continuous"}).fit(frame)
+    assert np.isnan(net.edges()["partial_correlation"]).all()
+    assert "partial_correlation" not in {each["label"] for each in data_of(build_report(net))["edge_columns"]}
+    net = IsingLasso(alpha=0.2, kinds={"x": "continuous", "y": "continuous"}).fit(frame.assign(y=x + frame["y"]))
+    assert "partial_correlation" in {each["label"] for each in data_of(build_report(net))["edge_columns"]}
+
+
 def test_weights_of_a_table_count(table):
     weight = np.arange(len(table)) % 3 + 1.0
     weighted = make_table(table, sample_weight=weight)

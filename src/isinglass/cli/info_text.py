@@ -133,12 +133,14 @@ def needs_in_words(columns: Sequence[ColumnInfo], needed: str, doubts: Sequence[
     """Say which options a fit needs, if any, beside those that depend on a doubt about the meaning of values."""
     if sum(column.kind is not None for column in columns) < 2:
         return {NEEDS: "another table: a network needs at least two columns"}
+    has_codes = any("na_values" in doubt.mentioned for doubt in doubts)
+    if not needed:
+        return {NEEDS: "no option, but --na if a warning is right"} if has_codes else {}
     is_binary = all(column.kind == "binary" for column in columns)
     other = "or drop, or zero" if is_binary else "or drop"
     guessed = not all(column.stated for column in columns)
     how = "change the kinds that were guessed wrong" if guessed else other
-    how += ", and add --na if a warning is right" if any("na_values" in doubt.mentioned for doubt in doubts) else ""
-    return {NEEDS: needed, "": f"({how})"} if needed else {}
+    return {NEEDS: needed, "": f"({how}{', and add --na if a warning is right' if has_codes else ''})"}
 
 
 def wrap_facts(facts: Mapping[str, str]) -> list[str]:

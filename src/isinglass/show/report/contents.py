@@ -183,7 +183,7 @@ def list_pairs(subject: Subject) -> JsonObject:
 
 
 def list_edge_columns(subject: Subject, resamples: Sequence[Bootstrap]) -> list[JsonObject]:
-    """Return further columns of the edge table, in the order of the stored pairs; None where a pair has no value."""
+    """Return further columns of the edge table with some value, in the order of the stored pairs; None for no value."""
     network, fit, stored = subject.network, subject.fit, subject.stored
     if not len(stored):
         return []
@@ -199,7 +199,12 @@ def list_edge_columns(subject: Subject, resamples: Sequence[Bootstrap]) -> list[
             if label not in OF_PAIRS:
                 listed = values.tolist()
                 columns[label] = [listed[row[pair]] if pair in row else None for pair in ends]
-    return [{"label": label, "values": values} for label, values in columns.items()]
+    # Without values, such as partial correlations where no edge joins two continuous columns: NaN, which is not itself.
+    return [
+        {"label": label, "values": values}
+        for label, values in columns.items()
+        if any(value is not None and value == value for value in values)
+    ]
 
 
 def list_categories(subject: Subject) -> JsonObject | None:
