@@ -29,7 +29,7 @@ def read_only(array: Array) -> Array:
     return array
 
 
-def plain_value(value: object) -> Any:  # Any: whatever the value is
+def plain_value(value: object) -> Any:  # Any: the type of the value
     """Return a Python value, None for one that is missing or masked; several values in one cell stay as they are."""
     if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):  # nanoseconds
         value = value.astype(f"{value.dtype.kind}8[us]")  # Python has no finer times

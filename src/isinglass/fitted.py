@@ -200,7 +200,7 @@ class FittedNetwork:
         DataFrame or ndarray of shape (n_samples, n_features)
             A frame of the kind of ``X`` with its columns in their order (and the index of pandas), those that are not
             in the fit unchanged; an array in the order of the fit for everything else. Observed cells are those of
-            ``X``, whatever they stand for; a column keeps its type if the filled cells allow it. A `Table` has
+            ``X``, not their categories; a column keeps its type if the filled cells allow it. A `Table` has
             categories in place of cells, and the result has the first value of each; where a column of it is
             continuous it must have been read with ``missing="impute"``, which keeps numbers. Missing cells of a column
             that a threshold splits (``binarize``) are refused: no number is known for them.

@@ -273,8 +273,8 @@ def _read_header(text: AnyArray | None, kind: str, version: int) -> JsonObject:
 class _Reading:
     """The values of the parts that were read so far.
 
-    A part takes from the room that is left what it names, so that a file cannot name a large part very often. Whoever
-    names a record does not look into it again: it counts as one, whatever it holds.
+    A part takes from the room that is left what it names, so that a file cannot name a large part very often. A record
+    counts as one where it is named, because its content is not checked again there.
     """
 
     def __init__(self, members: Arrays, classes: dict[str, type], max_bytes: int) -> None:

@@ -29,7 +29,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# A file that was made of a table: it may run its own script, but is a stranger to this server.
+# A file that was made of a table: it may run its own script, but has no access to this server.
 FILE_POLICY = "sandbox allow-scripts allow-downloads allow-popups; frame-ancestors 'self'"
 HEADERS = {
     "X-Content-Type-Options": "nosniff",

@@ -105,7 +105,7 @@ def look(console: Console, table: str, reading: Reading) -> None:
 
 
 def _without_kind(column: ColumnInfo) -> ColumnInfo:
-    """Return a column without answers as one that cannot be used, whatever kind was chosen for it."""
+    """Return a column without answers as one that cannot be used, even if a kind was chosen for it."""
     return replace(column, kind=None, values=(), notes=[NO_ANSWERS])
 
 

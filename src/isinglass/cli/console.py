@@ -46,7 +46,7 @@ def text_of(writer: Callable[[io.StringIO], object]) -> str:
 
 @dataclass
 class Page:
-    """The page that runs commands, instead of a person in a terminal: the object of their click context."""
+    """What commands run by the app report to its page: the object of their click context."""
 
     name_control: Callable[[errors.Setting], str | None]  # how it calls what an option sets
     facts: list[list[str]] = field(default_factory=list)  # name and value of what the commands said

@@ -63,7 +63,7 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         What the row weights are. A count is the number of equal rows that a row stands for, and the number of rows is
         the sum of the counts. Sampling weights are proportional to the number of members of the population that a row
         represents: only their ratios matter. By default whole numbers are counts, and others sampling weights. The grid
-        of a continuous column is made of the rows as they are, whatever their weights.
+        of a continuous column is made of the rows as they are, regardless of their weights.
     kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
         Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
         applies to all columns, a mapping to the columns that it names, by name, number from 0, range ``"A1:A5"`` or

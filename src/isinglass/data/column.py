@@ -226,7 +226,7 @@ def _whole(numbers: Cells) -> list[Value]:
 
 
 def as_objects(values: Sequence[Value]) -> Cells:
-    """Return values as an array of objects, whatever these are."""
+    """Return values of any types as an array of objects."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 

@@ -1,4 +1,4 @@
-"""Probabilities of cells given the observed cells of their row, whatever is missing in it.
+"""Probabilities of cells given the observed cells of their row, any number of them missing.
 
 The missing cells of a row form components, those that the network connects with each other. Given the observed cells,
 components are independent, and the states of each are summed over by elimination. Where the tables of that would be

@@ -112,7 +112,7 @@ class GroupComparison(Frozen):
 
     @property
     def least_p(self) -> float:
-        """The smallest p-value that so many permutations can give."""
+        """The smallest p-value that this number of permutations can give."""
         return 1 / (1 + self.n_permutations)
 
     @property

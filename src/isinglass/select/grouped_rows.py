@@ -125,7 +125,7 @@ class Groups:
             )
         if subjects is None:
             return cls(tuple(names), member, None, [np.flatnonzero(member == k) for k in range(len(names))])
-        persons = list(dict.fromkeys(subjects))  # whatever they are called
+        persons = list(dict.fromkeys(subjects))  # labels of any type
         subject = number_labels(subjects, persons)
         counts = np.zeros((len(persons), len(names)), dtype=np.intp)
         np.add.at(counts, (subject, member), 1)

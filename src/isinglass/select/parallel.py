@@ -63,7 +63,7 @@ def run_tasks(
     """Return ``function(*a)`` for every ``a`` in ``arguments``, in order.
 
     ``name`` is that of the tasks in a checkpoint, and ``fingerprint`` holds the settings and data that the results
-    depend on. ``n_threads``: run them in so many threads of this process, and not as ``run.n_jobs`` says.
+    depend on. ``n_threads``: run them in this number of threads of one process, instead of ``run.n_jobs``.
     """
     store = None if run.checkpoint is None else Checkpoint(run.checkpoint, fingerprint or {})
     n_threads = 1 if n_threads is None and _is_serial(run.n_jobs) else n_threads

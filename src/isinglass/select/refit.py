@@ -250,7 +250,7 @@ def free_estimate(
 
 
 def has_errors(table: AnyTable, solution: Solution, n_tables: int = 1) -> bool:
-    """Tell whether `free_estimate` computes something for so many tables of this size, or it would take too long."""
+    """Tell whether `free_estimate` gives errors for this number of tables, or leaves them out as they take long."""
     return not _is_too_large(_support(table, solution), table, n_tables)
 
 

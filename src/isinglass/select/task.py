@@ -52,7 +52,7 @@ class PathSettings(Settings):
 
     estimator: str = "joint"
     _: KW_ONLY
-    penalty_weights: Any = None  # Any: None, "standardized" or a matrix in whatever form
+    penalty_weights: Any = None  # Any: None, "standardized" or a matrix of any form
     rule: str = "and"
     tol: float | None = None
     max_iter: int | None = None

@@ -90,7 +90,7 @@ class TwoStage(Selector):
         return self.words_for(0 if self.keep == 0 else self.n_folds)
 
     def words_for(self, n_folds: int) -> str:
-        """Return the same for so many folds: there may have been fewer rows, or no check."""
+        """Return the same with the number of folds that there were: fewer if there are few rows, 0 without a check."""
         folds = f"{n_folds} folds{seed_words(self.random_state)}"
         return f"two-stage, gamma {self.gamma:g}, {folds if n_folds else 'no check by prediction'}"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LEAST_STEPS, MOST_STEPS = 16, 32
 """Steps of a grid; whole numbers that are kept as they are may have more."""
 MOST_KEPT = 64
-"""Whole numbers from the lowest to the highest that get a step each, whatever the number of rows."""
+"""Whole numbers from the lowest to the highest that get a step each, for any number of rows."""
 FINE_STEPS = 255
 """Steps of a covariate, which cost nothing: it has no distribution to be estimated."""
 WIDEST_STEP = 0.2
@@ -34,7 +34,7 @@ MOST_DECIMALS = 8
 _ROUNDING = 1e-12
 """Relative rounding error of sums of weights."""
 DECIMALS = 3
-"""Numbers with at most so many decimals are whole multiples of a unit."""
+"""Numbers with at most this number of decimals are whole multiples of a unit."""
 
 
 def n_steps(n_rows: int) -> int:

@@ -83,7 +83,7 @@ def pair_of(values: list[Value], column: Column, kind: str) -> Pair:
 def order_pair(two: list[Value], column: Column) -> Pair:
     """Return which of two values of a column stands for 0, and which for 1."""
     if all(is_bit(value) for value in two):
-        return 0, 1  # whatever order its categories have
+        return 0, 1  # in any order of its categories
     if column.declared == "ordinal":
         return two[0], two[1]
     if all(isinstance(value, str) for value in two):

@@ -138,7 +138,7 @@ class PartedTable(RowsElsewhere):
 
     @cached_property
     def _sizes(self) -> tuple[int, ...]:
-        """Rows of every part that are selected, whatever their weight."""
+        """Rows of every part that are selected, also those of weight 0."""
         if not self.selection.folds:
             return self.sizes
         return tuple(int(self.selection.mask(k, size).sum()) for k, size in enumerate(self.sizes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -194,7 +194,7 @@ def _draw_edges(ax: Axes, drawn: Arrangement, edges: Edges) -> None:
     ax.add_collection(lines, autolim=False)
 
 
-def _dashes(sign: int) -> Any:  # Any: a word, or lengths of dashes
+def _dashes(sign: int) -> Literal["-"] | tuple[float, tuple[float, float]]:
     """Return the style of a line: negative edges are visible in gray print and without color vision."""
     return DASHES if sign < 0 else "-"
 
