@@ -457,10 +457,10 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
         check_scores(scores, n_categories, f"column {called}")
 
 
-def check_scores(scores: Any, n_categories: int, where: str) -> list[float]:  # Any: what the user gives
+def check_scores(scores: Iterable[float] | None, n_categories: int, where: str) -> list[float]:
     """Return the points on a line where categories lie: one finite number for each, all different."""
     try:
-        points = [float(point) for point in scores]
+        points = [] if scores is None else [float(point) for point in scores]
     except (TypeError, ValueError):
         points = []
     if len(set(points)) != n_categories or len(points) != n_categories or not all(map(math.isfinite, points)):

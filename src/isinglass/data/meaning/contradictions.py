@@ -10,7 +10,8 @@ from isinglass.data.column import number_objects
 from isinglass.data.meaning.coding import Coding, by_column
 from isinglass.data.meaning.rules import ABSENT, Cut, Levels, Rule, Steps
 from isinglass.data.meaning.scores import scores_from_lowest
-from isinglass.data.meaning.specs import specify
+from isinglass.data.meaning.specify import specify
+from isinglass.data.meaning.specs import Statement
 from isinglass.data.meaning.values import Value, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
@@ -38,13 +39,13 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
             "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
             "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
             "na_values": spec.with_missing(rule) is rule,
-            "encode": spec.meaning is None or _has_meaning(read, spec.meaning, by_name=spec.is_encoded_by_name),
+            "encode": not spec.encode.has_numbers or _has_meaning(read, spec.encode),
         }
         for option, holds in agrees.items():
             if not holds:
                 _refuse(option, spec.where)
     if isinstance(encode, Mapping) and not by_column(encode):  # which may pass over a column, but not over all
-        stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
+        stated_values = list(specs[0].encode.answers)
         if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
             _refuse("encode", "the table")
 
@@ -67,17 +68,18 @@ def _has_scores(rule: Rule, scores: Value) -> bool:
         return False
 
 
-def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, by_name: bool) -> bool:
+def _has_meaning(rule: Rule, encode: Statement) -> bool:
     """Tell whether values stand for what `encode` says: missing cells, or categories in the order of their numbers.
 
-    Unless ``by_name``, it speaks of other columns, too, and may know none of the values of this one.
+    Unless it names the column, it speaks of other columns, too, and may know none of the values of this one.
     """
-    codes = dict(zip(meaning, number_objects(list(meaning)).convert(rule).tolist(), strict=True))
-    numbers = {value: n for value, n in meaning.items() if n is not None and (by_name or codes[value] >= 0)}
-    if any(codes[value] != ABSENT for value, number in meaning.items() if number is None):
+    stated = list(encode.numbers)
+    codes = dict(zip(stated, number_objects(stated).convert(rule).tolist(), strict=True))
+    numbers = {value: n for value, n in encode.answers.items() if encode.by_name or codes[value] >= 0}
+    if any(codes[value] != ABSENT for value in encode.missing):
         return False
     if not numbers or not isinstance(rule, Levels):
-        return not (by_name and numbers)
+        return not (encode.by_name and numbers)
     if not all(map(is_number, numbers.values())) or not rule.entries.keys() <= numbers.keys():
         return False
     order = sorted(set(numbers.values()))

@@ -12,12 +12,12 @@ from isinglass.arrays import FloatArray, Mask
 from isinglass.data.meaning.advice import CONTINUOUS, DROP, drop, kind_option, make_missing
 from isinglass.data.meaning.grid import equal_steps, normal_steps
 from isinglass.data.meaning.guess_guards import guard_measured
-from isinglass.data.meaning.recognition import amounts, has_too_many
+from isinglass.data.meaning.recognition import MANY_LEVELS, amounts, has_too_many
 from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
 from isinglass.data.meaning.scores import scores_from_lowest, steps_of
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.two_values import pair_of, two_values
-from isinglass.data.meaning.values import Value, as_whole, is_finite, is_number, show_value, show_values
+from isinglass.data.meaning.values import Value, as_float, as_whole, is_finite, is_number, show_value, show_values
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES
 
@@ -54,7 +54,16 @@ def _find_measured(specs: Sequence[ColumnSpec]) -> list[int]:
     """Return the columns that can only be numbers; of an array, or of whole numbers, one type holds for all columns."""
     source = specs[0].source
     is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
-    return [j for j, spec in enumerate(specs) if is_open and spec.must_be_numeric]
+    return [j for j, spec in enumerate(specs) if is_open and _must_be_numeric(spec)]
+
+
+def _must_be_numeric(spec: ColumnSpec) -> bool:
+    """Tell whether nothing is stated about a column, and it has fractions, and too many numbers for categories."""
+    if spec.known_kind is not None or spec.cut is not None or spec.encode.by_name or not spec.column.has_fractions:
+        return False
+    values = spec.values
+    is_numeric = len(values) > MANY_LEVELS and all(map(is_number, values))
+    return is_numeric and not all(as_float(value).is_integer() for value in values)
 
 
 def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
@@ -70,7 +79,7 @@ def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
 def _has_more(spec: ColumnSpec) -> bool:
     """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
     categories = spec.column.categories
-    return len(spec.values if categories is None or spec.is_encoded_auto else categories) > 2
+    return len(spec.values if categories is None or spec.encode.is_auto else categories) > 2
 
 
 def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:
@@ -149,7 +158,7 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
 
 def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, FloatArray | None]:
     """Return the numbers in some rows of a column, without missing cells, and the weights of their rows."""
-    missing, weights = {None, *spec.encoded_missing}, spec.source.weight
+    missing, weights = {None, *spec.encode.missing}, spec.source.weight
     cells = spec.column.entries[rows].tolist()
     there = [k for k, cell in enumerate(cells) if cell not in missing]
     numbers = [cells[k] for k in there]
@@ -171,7 +180,7 @@ def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, F
 
 def _levels(spec: ColumnSpec, kind: str) -> Levels:
     """Return the rule of an ordinal or nominal column; it is binary if it has two categories without scores."""
-    numbers, points = spec.numbers_by_value, None
+    numbers, points = _stated_numbers(spec), None
     if numbers is None:
         found = _plain_values(spec, kind) if spec.column.categories is None else _declared_values(spec, kind)
         entries = {value: k for k, value in enumerate(found)}
@@ -197,6 +206,13 @@ def _levels(spec: ColumnSpec, kind: str) -> Levels:
     return Levels(entries, kind, tuple(map(float, range(len(values)))))
 
 
+def _stated_numbers(spec: ColumnSpec) -> dict[Value, Value] | None:
+    """Return what `scores` or `encode` say about the values of a column that are not missing, None if nothing."""
+    if isinstance(spec.scores, Mapping):
+        return dict(spec.scores)
+    return spec.encode.answers_among(spec.values) if spec.is_encoded else None
+
+
 def _check_numbers(numbers: Mapping[Value, Value], spec: ColumnSpec) -> None:
     """Refuse what ``encode`` or ``scores`` gives to values if it is no number, or if a value of the column has none."""
     given = "scores" if isinstance(spec.scores, Mapping) else "encode"
@@ -206,7 +222,7 @@ def _check_numbers(numbers: Mapping[Value, Value], spec: ColumnSpec) -> None:
             raise ArgumentError(given, f"must map {value!r} to a number or missing ({missing})", number)
     if given == "scores" and len(set(map(float, numbers.values()))) < len(numbers):
         raise ArgumentError("scores", f"must be different numbers for {spec.where}", spec.scores)
-    unknown = [value for value in spec.values if value not in numbers and value not in spec.encoded_missing]
+    unknown = [value for value in spec.values if value not in numbers and value not in spec.encode.missing]
     if unknown:
         raise DataError(
             f"{setting(given)} must say what every value means; got {show_values(unknown)} in {spec.where}, which "

@@ -24,7 +24,8 @@ from isinglass.data.meaning.recognition import (
     other_decimal,
 )
 from isinglass.data.meaning.scores import steps_of
-from isinglass.data.meaning.specs import ColumnSpec, specify
+from isinglass.data.meaning.specify import specify
+from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_bit, is_finite, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
@@ -86,10 +87,10 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
     """Return a guess for every column that would be refused because nothing was stated about it, by its label."""
     guesses = {}
     for j, spec in enumerate(specs):
-        if spec.kind or spec.is_encoded_by_name or spec.cut is not None or spec.source_kind:
+        if spec.kind or spec.encode.by_name or spec.cut is not None or spec.source_kind:
             continue
         values = spec.values
-        clear = spec.is_encoded_auto and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
+        clear = spec.encode.is_auto and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
         if not values:
             guesses[spec.label] = Guess(j, None, NO_ANSWERS, (), spec.source.shape[0])
         elif not (spec.is_encoded or clear or all(map(is_bit, values))):

@@ -74,7 +74,7 @@ def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], spec: ColumnSpec |
         )
     if rule.kind == "binary" and spec is not None:
         remedy = f"Add it, or name the columns that it is for ({setting('encode', python='encode={column: {…}}')})."
-        if spec.is_encoded_by_name:
+        if spec.encode.by_name:
             remedy = f"Add it, or make it missing ({make_missing(wrong[:1])})."
         return f"{setting('encode')} must say what every value means; {got}, which is not in it. {remedy}"
     categories = [value for value in rule.values if value is not None]
@@ -104,7 +104,7 @@ def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     """Say what to state about the columns that would be refused, as their values show; or nothing."""
     found = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
     pairs = [guess.place for guess in found if len(guess.values) == 2 and not is_unclear(list(guess.values))]
-    pairs = [place for place in pairs if specs[place].meaning is None]
+    pairs = [place for place in pairs if not specs[place].encode.has_numbers]
     guesses = [guess for guess in found if guess.place not in pairs]
     labels = option_keys([spec.label for spec in specs])
     kinds: dict[str | int, str] = {}

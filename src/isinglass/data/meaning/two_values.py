@@ -24,28 +24,24 @@ Pair = tuple[Value, Value]
 
 def two_values(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
     """Return the rule of every column of two values; ``only_bits``: other numbers in `encode` are for other columns."""
-    auto = [spec for spec in specs if spec.cut is None and spec.is_encoded_auto]
+    auto = [spec for spec in specs if spec.cut is None and spec.encode.is_auto]
     pairs = dict(zip(auto, _choose_pairs(auto), strict=True))
     return [spec.cut or pairs.get(spec) or _read_bits(spec, only_bits=only_bits) for spec in specs]
 
 
 def _read_bits(spec: ColumnSpec, *, only_bits: bool) -> Levels:
     """Return the rule that `encode` states; what it does not speak of, and is 0 and 1 already, stays as it is."""
-    if spec.meaning is None:
+    if not spec.encode.has_numbers:
         return BITS
-    bits = {value: bit for value, bit in spec.meaning.items() if bit is not None}
-    if only_bits and not spec.is_encoded_by_name:
+    bits = spec.encode.answers
+    if only_bits and not spec.encode.by_name:
         bits = {value: bit for value, bit in bits.items() if bit in (0, 1)}
     for value, bit in bits.items():
         if bit not in (0, 1):
             remedy = f"Columns with more categories are declared with {setting('ordinal')}."
             missing = setting("encode", {value: None}, python="None")
             raise ArgumentError("encode", f"must map {value!r} to 0, 1 or missing ({missing})", bit, remedy)
-    if (
-        not spec.is_encoded_by_name
-        and not any(value in bits for value in spec.values)
-        and all(map(is_bit, spec.values))
-    ):
+    if not spec.encode.by_name and not any(value in bits for value in spec.values) and all(map(is_bit, spec.values)):
         return BITS
     return Levels({value: int(bit) for value, bit in bits.items()})
 
