@@ -5,13 +5,15 @@ import re
 import subprocess
 import sys
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from isinglass import as_table, read_table
-from isinglass.errors import DataError
+from isinglass.errors import DataError, DataWarning, suppress_warnings
 
 
 def test_fault_11_import_star_needs_no_matplotlib():
@@ -58,22 +60,43 @@ TABLE = "a,b,c\n1,0,1\n0,1,1\n1,1,0\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "count"),
+    ("text", "count", "said"),
     [
-        ("Survey 2020,,\n,,\n" + TABLE, 2),
-        ("Survey 2020\n\n" + TABLE, 1),
-        ("sep=;\n" + TABLE.replace(",", ";"), 1),
-        (TABLE, 0),
+        ("Survey 2020,,\n,,\n" + TABLE, 2, "The 2 lines above the header are taken for titles .* If they hold"),
+        (
+            "Survey 2020\n\n" + TABLE,
+            1,
+            "The line above the header is taken for a title .* If it holds data, pass header",
+        ),
+        ("sep=;\n" + TABLE.replace(",", ";"), 1, None),
+        (TABLE, 0, None),
     ],
 )
-def test_titles_above_the_header_are_left_out(text, count):
-    table = read_table(io.StringIO(text))
+def test_titles_above_the_header_are_left_out(text, count, said):
+    with pytest.warns(DataWarning, match=said) if said else nullcontext():
+        table = read_table(io.StringIO(text))
+    read_table(io.StringIO(text), encode=table.coding)  # says nothing again
     assert table.names == ("a", "b", "c")
     assert table.codes.tolist() == [[1, 0, 1], [0, 1, 1], [1, 1, 0]]
     assert table.detected.get("comments") == (str(count) if count else None)
     broken = io.StringIO(text.replace("0", "7"))
-    with pytest.raises(DataError, match=f"line {text.count(chr(10)) - 1}"):
+    with suppress_warnings(DataWarning), pytest.raises(DataError, match=f"line {text.count(chr(10)) - 1}"):
         read_table(broken)
+
+
+@pytest.mark.parametrize("header", [False, "auto"])
+@pytest.mark.parametrize("is_sheet", [False, True])
+def test_a_row_of_answers_below_a_name_is_no_header(is_sheet, header, tmp_path):
+    rows = [["Ann", "", ""], ["Bob", "yes", "no"], ["Eve", "no", "yes"], ["Joe", "no", "no"]]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(map(",".join, rows)))
+    if is_sheet:
+        path = tmp_path / "t.xlsx"
+        pd.DataFrame(rows).to_excel(path, header=False, index=False)
+    table = read_table(path, header=header, encode={"yes": 1, "no": 0}, missing="impute")
+    assert table.row_names == ("Ann", "Bob", "Eve", "Joe")
+    assert table.holes.tolist() == [[True, True], [False, False], [False, False], [False, False]]
+    assert "comments" not in table.detected
 
 
 @pytest.mark.parametrize("header", [False, "auto"])
@@ -110,9 +133,12 @@ def test_the_first_sheet_with_a_table_is_read(tmp_path):
     for row in (["Survey 2020"], [], ["a", "b", "c"], [1, 0, 1], [0, 1, 7]):
         sheet.append(row)
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(DataError, match=r"got 7 in column 'c' \(first in row 2, line 5\)"):
+    said = "The 2 lines above the header"
+    with pytest.warns(DataWarning, match=said), pytest.raises(DataError, match=r"got 7 in column 'c' .*line 5\)"):
         read_table(tmp_path / "t.xlsx")
-    assert read_table(tmp_path / "t.xlsx", encode={7: 0, 1: 1, 0: 0}).detected["sheet"] == "answers"
+    with pytest.warns(DataWarning, match=said):
+        table = read_table(tmp_path / "t.xlsx", encode={7: 0, 1: 1, 0: 0})
+    assert table.detected["sheet"] == "answers"
 
 
 def test_columns_without_names_are_called_as_options_call_them(tmp_path):

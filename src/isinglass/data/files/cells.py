@@ -12,7 +12,7 @@ from isinglass.data.column import BLANKS, Column
 from isinglass.data.files.header import FirstRecord
 from isinglass.data.meaning.coding import Layout
 from isinglass.data.meaning.rules import Codes
-from isinglass.data.meaning.values import THOUSANDS, Value, is_number, read_cell, read_number
+from isinglass.data.meaning.values import THOUSANDS, Value, is_number, read_cell
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
 from isinglass.names import tidy_name
@@ -48,16 +48,6 @@ def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = 
         if commas and all(value in missing or is_number(value) or _INFINITE.fullmatch(value) for value in read):
             found += commas
     return "." if all(map(THOUSANDS.fullmatch, found)) else ","
-
-
-def count_titles(records: Iterable[Sequence[str]]) -> int:
-    """Return how many records are titles above a header: at most one field, then three or more different words."""
-    for k, record in enumerate(records):
-        fields = [field for field in record if field.strip()]
-        if len(fields) > 1:
-            are_names = len(set(fields)) == len(fields) and all(read_number(field.strip()) is None for field in fields)
-            return k if len(fields) > 2 and are_names else 0
-    return 0
 
 
 def lay_out(
@@ -109,6 +99,4 @@ def _first_record(records: Records, value_of: Mapping[str, Value], missing: Coll
     """Return the first record, as values like those below it."""
     answer_of = {word: None if value in missing else value for word, value in value_of.items()}
     values, *below = ([answer_of[word] for word in words] for words in (records.first, *records.words))
-    n_corners = int(len(values) > 1)
-    corner, below_corner = (values[0], below[0]) if n_corners else (None, ())
-    return FirstRecord(corner, values[n_corners:], below_corner, below[n_corners:], len(records.columns[0][0]))
+    return FirstRecord.of(values, below, len(records.columns[0][0]))

@@ -30,6 +30,13 @@ class FirstRecord:
     below: Sequence[Sequence[Value]]
     n_rows: int  # below it
 
+    @classmethod
+    def of(cls, values: Sequence[Value], below: Sequence[Sequence[Value]], n_rows: int) -> FirstRecord:
+        """Return the record of these values above columns of others."""
+        if len(values) < 2:
+            return cls(None, values, (), below, n_rows)
+        return cls(values[0], values[1:], below[0], below[1:], n_rows)
+
     @property
     def is_header(self) -> bool:
         """Whether it names the columns: the first rule that applies decides."""

@@ -12,8 +12,9 @@ from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import explain_damage, find_format, load_table
 from isinglass.data.files.header import find_row_names, warn_of_ascending
+from isinglass.data.files.preamble import blank_comments, blank_titles, take_wording, warn_of_titles
 from isinglass.data.files.spreadsheets import load_excel
-from isinglass.data.files.text import DELIMITERS, blank_comments, blank_titles, find_delimiter, read_records, to_utf8
+from isinglass.data.files.text import DELIMITERS, find_delimiter, read_records, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
@@ -149,26 +150,32 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
     known = NO_FILE if coding is None else coding.layout
     header = False if options.header == "auto" and known.has_header is False else options.header
     missing = BLANKS | spell_out([*options.missing_everywhere, *options.words_for_missing])
-    limits, decimal, separator, wording = document.limits, options.decimal, None, dict[str, str]()
+    limits, decimal, separator, wording, n_titles = document.limits, options.decimal, None, dict[str, str](), 0
     detected: dict[str, str] = {}
     if kind == "excel":
         with explain_damage(kind, limits):
-            records, detected["sheet"] = load_excel(
+            records, detected["sheet"], n_titles = load_excel(
                 document.data, limits, options.sheet, header, lambda words: decimal or find_decimal(words, missing)
             )
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
         separator = _find_separator(data, options.delimiter, known.delimiter)
-        data, n_titles, wording = blank_titles(data, separator, header)
+        if header:
+            data, n_titles = blank_titles(data, separator)
+            data, wording = take_wording(data, separator)
         records = read_records(data, separator, limits)
         detected["delimiter"] = next((name for name, each in DELIMITERS.items() if each == separator), separator)
-        if n_comments + n_titles:
-            detected["comments"] = str(n_comments + n_titles)
+        if n_left_out := n_comments + n_titles + 2 * bool(wording):
+            detected["comments"] = str(n_left_out)
         if decimal is None and separator == ",":
             decimal = "."
         elif decimal is None and known.delimiter not in (None, ","):
             decimal = known.decimal
     decimal = decimal or find_decimal(records.words, missing)
+    if n_titles:
+        header = True  # titles are only above one
+        if coding is None:
+            warn_of_titles(n_titles)
     raw = lay_out(records, header, decimal, missing, () if coding is None else coding.called)
     if decimal == ",":
         detected["decimal"] = decimal

@@ -9,14 +9,13 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from isinglass.data.column import number_distinct
-from isinglass.data.files.cells import Records, count_titles
+from isinglass.data.files.cells import Records
 from isinglass.data.files.documents import Limits
 from isinglass.data.meaning.rules import Codes
 from isinglass.errors import ArgumentError, DataError, LimitError, plural, setting
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from isinglass._core import Words
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
-_SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
-_HEADER_BYTES = 1 << 20  # that the wording of many questions may take
+_SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
 _PIECE, LONGEST_LINE = 2**20, 2**26
 FEW_LINES = 1000
 """Below this number the csv module is faster than pyarrow, which takes 40 ms to load and 0.1 ms for each column."""
@@ -78,49 +76,6 @@ def _check_utf8(data: bytes) -> None:
         ) from None
 
 
-def blank_comments(data: bytes) -> tuple[bytes, int]:
-    """Return text whose comments are blank lines, and their number: lines that start with # if the first one does.
-
-    A first line with as many fields as the others is a header. Excel's first line ``sep=;`` is a comment.
-    """
-    if stated := re.match(rb'(?i)"?sep=[^\r\n]"?(?=[\r\n])', data):
-        return data[stated.end() :], 1
-    if not data.startswith(b"#"):
-        return data, 0
-    blanked, count = re.subn(rb"(?m)^#[^\r\n]*", b"", data)
-    widths = _sample_widths(data[:_SAMPLE_BYTES], find_delimiter(blanked))
-    if len(widths) > 1 and widths[0] > 1 and widths[0] == widths[1]:
-        return data, 0
-    return blanked, count
-
-
-def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes, int, dict[str, str]]:
-    """Return text in which lines around a header are blank, their number, and the wording of columns by name.
-
-    Such lines are titles above it, and the two that Qualtrics writes below it: the wording of the questions, and
-    identifiers.
-    """
-    if not header:
-        return data, 0, {}
-    records: list[tuple[int, list[str]]] = []
-    with suppress(csv.Error):  # the sample may end within quotes
-        records.extend(islice(_split(_separate(data[:_HEADER_BYTES], delimiter), delimiter), _FIRST_RECORDS))
-    count = count_titles(record for _, record in records)
-    if count:
-        data = _blank_lines(data, 0, records[count - 1][0])
-    wording: dict[str, str] = {}
-    if len(records) > count + 2 and all(field.startswith('{"ImportId"') for field in records[count + 2][1]):
-        names, texts = (records[k][1] for k in (count, count + 1))
-        wording = {" ".join(name.split()): " ".join(text.split()) for name, text in zip(names, texts, strict=False)}
-        data = _blank_lines(data, records[count][0], records[count + 2][0])
-    return data, count + 2 * bool(wording), wording
-
-
-def _blank_lines(data: bytes, start: int, end: int) -> bytes:
-    """Return text whose lines after the first ``start`` are blank up to line ``end``."""
-    return data[: _offset(data, start)] + b"\n" * (end - start) + data[_offset(data, end) :]
-
-
 class _Split(NamedTuple):
     """How a delimiter splits the first records; the better split is the larger one."""
 
@@ -167,12 +122,12 @@ def _try_delimiter(sample: bytes, delimiter: str) -> _Split:
 
 def _sample_widths(sample: bytes, delimiter: str) -> list[int]:
     try:
-        return [len(record) for _, record in islice(_split(_separate(sample, delimiter), delimiter), _SAMPLE_RECORDS)]
+        return [len(record) for _, record in islice(split(separate(sample, delimiter), delimiter), _SAMPLE_RECORDS)]
     except csv.Error:
         return []
 
 
-def _separate(data: bytes, delimiter: str) -> bytes:
+def separate(data: bytes, delimiter: str) -> bytes:
     """Return text with a single blank where runs of blanks separate fields."""
     if delimiter == " ":
         data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?\n|\r?\Z)", b"", data)
@@ -180,7 +135,7 @@ def _separate(data: bytes, delimiter: str) -> bytes:
     return data
 
 
-def _split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
+def split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of its last line and the fields of every record that is not blank, as the csv module has them.
 
     A blank is a cell of a table with one column.
@@ -207,9 +162,9 @@ def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
 def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     """Read the records of RFC 4180, quoted fields included; all but the first must have the same number of fields."""
     limits.check_bytes(len(data), "a text")
-    data = _separate(data, delimiter)
+    data = separate(data, delimiter)
     n_lines, longest = check_lines(data, delimiter, limits)
-    records, none = _split(data, delimiter), (0, list[str]())
+    records, none = split(data, delimiter), (0, list[str]())
     try:
         start, first = next(records, none)
         _, second = next(records, none)
@@ -228,7 +183,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     if n_lines < FEW_LINES:
         read = _read_few(data, delimiter, width)
     else:
-        read = _read_many(data, _offset(data, start), delimiter, width, longest, quoted, limits)
+        read = _read_many(data, offset_of_line(data, start), delimiter, width, longest, quoted, limits)
     columns: list[tuple[Codes, list[str]]] = []
     n_words = 0
     try:
@@ -242,13 +197,13 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
             raise
         _refuse_records(data, delimiter, width)
         raise DataError(f"the text of the file cannot be read: {error}.") from None
-    return Records(first, columns, lambda k: next(islice(_split(data, delimiter, width), k, None))[0])
+    return Records(first, columns, lambda k: next(islice(split(data, delimiter, width), k, None))[0])
 
 
 def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, list[str]]]:
     """Yield the columns of a text with few lines, without its first record: positions among words, and the words."""
     shared: dict[str, str] = {}  # equal words in one place
-    rows = [[shared.setdefault(word, word) for word in record] for _, record in _split(data, delimiter, width)]
+    rows = [[shared.setdefault(word, word) for word in record] for _, record in split(data, delimiter, width)]
     if any(len(row) != width for row in rows[1:]):
         raise ValueError("rows of different lengths")
     for cells in zip(*rows[1:], strict=True):
@@ -319,7 +274,7 @@ def _await_release(view: memoryview) -> None:
             time.sleep(1e-4)
 
 
-def _offset(data: bytes, n_lines: int) -> int:
+def offset_of_line(data: bytes, n_lines: int) -> int:
     """Return where the line after the first ``n_lines`` begins; line ends are those of the csv module and pyarrow."""
     if n_lines == 0:
         return 0
@@ -331,11 +286,14 @@ def _refuse_records(data: bytes, delimiter: str, width: int) -> None:
     """Raise if a record after the first has another number of fields, or cannot be split; name its line."""
     line = 0
     try:
-        for number, (line, record) in enumerate(_split(data, delimiter, width)):
+        for number, (line, record) in enumerate(split(data, delimiter, width)):
             if number and len(record) != width:
+                remedy = f"Check quotes and delimiters there, or pass {setting('delimiter')}."
+                if record[0].startswith("#"):
+                    remedy = "It looks like a comment: remove it, as only those above the table are left out."
                 raise DataError(
                     f"rows must have equal length; got {plural(len(record), 'field')} in line {line}, "
-                    f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
+                    f"where {width} are expected. {remedy}"
                 )
     except csv.Error as error:
         place = f"after line {line}" if line else "in its first record"
