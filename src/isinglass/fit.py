@@ -18,7 +18,7 @@ from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
 from isinglass.data.options import for_another_file
 from isinglass.data.parts.blocks import is_in_parts
-from isinglass.data.parts.parted_table import read_like
+from isinglass.data.parts.read_parts import read_like
 from isinglass.errors import plural
 from isinglass.evaluate.numbers import partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows

@@ -12,7 +12,8 @@ from isinglass import IsingLasso, IsingNetwork
 from isinglass.data import PartedTable, Table, as_table, category_counts, pair_counts, read_parts, which_vary
 from isinglass.data.parts import backends
 from isinglass.data.parts.backends import Here
-from isinglass.data.parts.parted_table import Fold, cut_into_parts, rows_of
+from isinglass.data.parts.parted_table import Fold, rows_of
+from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.data.weights import WeightSums
 from isinglass.errors import DataError, DataWarning, LimitError, MeaningWarning, suppress_warnings
 from isinglass.missing_record import Missing

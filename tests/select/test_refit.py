@@ -5,7 +5,7 @@ import objectives as objective
 import pytest
 
 from isinglass import Solution, as_table, edge_tests, ising_path, refit, simulate
-from isinglass.data.parts.parted_table import cut_into_parts
+from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,

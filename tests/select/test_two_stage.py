@@ -25,7 +25,7 @@ from isinglass import (
     refit,
     simulate,
 )
-from isinglass.data.parts.parted_table import cut_into_parts
+from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stage_search
 from isinglass.select.progress import tell

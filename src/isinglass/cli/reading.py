@@ -81,7 +81,7 @@ class Reading:
         """Return the table: that of a pattern in parts."""
         from isinglass.data.files.read_table import read_table
         from isinglass.data.options import ReadOptions
-        from isinglass.data.parts.parted_table import open_parts
+        from isinglass.data.parts.read_parts import open_parts
 
         with console.progress("Reading"):
             if files_of(table) == [table]:

@@ -3,7 +3,8 @@
 from isinglass.data.as_table import TableLike, as_table
 from isinglass.data.counts import category_counts, column_sd, pair_counts, which_occur, which_vary
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.parts.parted_table import AnyTable, PartedTable, read_parts
+from isinglass.data.parts.parted_table import AnyTable, PartedTable
+from isinglass.data.parts.read_parts import read_parts
 from isinglass.data.table import Table
 from isinglass.data.weights import are_counts, check_sample_weight
 

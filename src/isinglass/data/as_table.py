@@ -17,7 +17,8 @@ from isinglass.data.meaning.conversion import convert, read_codes
 from isinglass.data.meaning.rules import BITS
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts.blocks import is_in_parts, is_one_file
-from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read, open_parts
+from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read
+from isinglass.data.parts.read_parts import open_parts
 from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.data.weights import check_weight_kind, settle_kind

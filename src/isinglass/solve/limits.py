@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import path_bytes
 from isinglass.data import AnyTable, PartedTable
 from isinglass.data.parts.backends import RARE
-from isinglass.data.parts.parted_table import cut_into_parts
+from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import LimitError
 from isinglass.machine.memory import available_memory, memory_for

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +18,14 @@ from numpy.typing import NDArray
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.conversion import take_columns
-from isinglass.data.meaning.finding import find_coding
-from isinglass.data.meaning.missing_cells import refuse_incomplete, warn_dropped
 from isinglass.data.meaning.values import Value
-from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
-from isinglass.data.parts.backends import Answers, Backend, Part, find_backend
-from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
+from isinglass.data.parts.backends import Answers, Backend, Part
 from isinglass.data.parts.rows_elsewhere import RowsElsewhere
-from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
-from isinglass.data.weights import NO_WEIGHT, WeightSums, check_weight_kind, refuse_counts
-from isinglass.errors import ArgumentError, DataError, MeaningWarning, plural, setting, suppress_warnings
+from isinglass.data.weights import WeightSums, check_weight_kind, refuse_counts
+from isinglass.errors import DataError, plural, setting
 from isinglass.locating import choose_places
 from isinglass.variables import Variables
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
-    from distributed import Client
 
 Function = Callable[..., Any]
 """Of codes, weights or None, and other arguments; importable from where the parts are."""
@@ -271,135 +261,3 @@ def _count(codes: Bytes, weight: FloatArray | None) -> float:
 
 def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
     return (1.0, 1.0) if weight is None or len(weight) == 0 else (float(weight.min()), float(weight.max()))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PartOptions(TwoValueOptions, FileOptions):
-    """All options of `read_parts`."""
-
-    sample_weight: BlockWeights | None = None
-    client: Client | Literal[False] | None = None
-
-
-@takes(PartOptions)
-def read_parts(X: object, options: PartOptions) -> PartedTable:
-    """Open a table that consists of blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
-
-    The parts are read and kept, one bit per cell, on the workers of Dask's current client, or in this process if there
-    is none. All parts have the same coding: names and order of the columns are those of the first part, and with
-    ``encode`` the values are those of all parts, which are read once more. A part with other columns or values is an
-    error, and the message names it.
-
-    Parameters
-    ----------
-    X : str, path, list of these, Dask array or frame, or sequence of row blocks
-        Files of any kind that `read_table` reads; a pattern such as ``"parts/*.parquet"`` stands for all that fit, in
-        order of name.
-    weights : str or int, optional
-        The column of the files that holds row weights.
-    sample_weight : sequence of arrays, or Dask array, optional
-        The row weights of arrays or frames, a block per part.
-    weight_kind : {"sampling", "counts"}, optional
-        What these weights stand for, as for `as_table`.
-    client : dask.distributed.Client, optional
-        Client whose workers are used; by default the current one, if there is one. False uses this process.
-    missing, encode, binarize, na_values, names
-        How values are read, as for `as_table`. The other parameters are for files, as for `read_table`.
-
-    Returns
-    -------
-    PartedTable
-
-    Raises
-    ------
-    DataError
-        If a part cannot be read, is empty, has other columns, another order of columns, or a value that the coding
-        does not know. The message names the part.
-
-    Examples
-    --------
-    >>> read_parts([np.eye(3), np.ones((2, 3))])
-    PartedTable(5 rows × 3 columns in 2 parts, in this process)
-    """
-    return open_parts(X, ReadOptions.of(options), options.sample_weight, options.client)
-
-
-def open_parts(
-    X: object, options: ReadOptions, sample_weight: BlockWeights | None, client: Client | Literal[False] | None = None
-) -> PartedTable:
-    """Open a table in parts, as `read_parts` does; options of tables in memory are refused."""
-    if options.missing == "impute":
-        raise ArgumentError(
-            "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
-        )
-    if options.covariates:
-        raise DataError(NO_COVARIATES)
-    for name in ("kinds", "scores", "reverse", "combine_indicators", "guess"):
-        if getattr(options, name) is not getattr(ReadOptions, name):  # its default
-            raise DataError(
-                f"{setting(name)} must not be given for a table in parts, whose columns have two values. Read it into "
-                "memory."
-            )
-    blocks = find_blocks(X, replace(options, weight_kind=None, names=None), sample_weight)
-    return _load(blocks, client).with_weight_kind(options.weight_kind).with_names(options.names)
-
-
-def read_like(
-    X: object, reading: Options, sample_weight: BlockWeights | None, coding: Coding, missing: str
-) -> PartedTable:
-    """Open a table in parts as one that was read before: by its coding, and by its options of `read_table`."""
-    again = dict(for_another_file(reading) if are_files(X) else {}, weight_kind=None)
-    if sample_weight is not None or isinstance(again.get("weights"), str):  # the coding knows it by name
-        again["weights"] = None
-    known = coding if sample_weight is None else coding.without_weights()
-    return _load(find_blocks(X, ReadOptions(**again, encode=known, missing=missing), sample_weight))
-
-
-def _load(blocks: list[Block], client: Client | Literal[False] | None = None) -> PartedTable:
-    backend, options = find_backend(blocks, client), blocks[0].options
-    if options.encode is None or isinstance(options.encode, Coding):  # the same in all parts
-        coding = backend.read(_find_coding, blocks[:1])[0]
-    else:
-        values = join_values(backend.read(_condense, blocks))  # which are no rows that could be dropped
-        with suppress_warnings(MeaningWarning):
-            found = find_coding(values, replace(options, missing="error")).coding
-            coding = replace(found, missing=options.missing)
-    coding.variables.require_two_values("A table in parts")
-    backend.load(coding)
-    sizes, each_missing, each_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)
-    if not any(sizes):
-        refuse_incomplete("none. Leave out columns of all parts.")
-    n_missing, n_dropped = sum(each_missing), sum(each_dropped)
-    if coding.missing == "drop":
-        warn_dropped((sum(sizes) + n_dropped, len(coding.columns)), n_dropped, n_missing)
-    weights = functools.reduce(_add, sums) if any(have_weights) else None
-    if weights is not None and not weights.n_positive:
-        raise DataError(NO_WEIGHT)
-    return PartedTable(backend, coding, sizes, n_missing, n_dropped, weights)
-
-
-def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
-    """Split a 0/1 table, of bytes or sparse by rows, into parts of at most ``most`` cells, in this process."""
-    step = max(most // cells.shape[1], 1)
-    cuts = range(0, cells.shape[0], step)
-    weights = None if weight is None else [weight[k : k + step] for k in cuts]
-    return _load(find_blocks([cells[k : k + step] for k in cuts], ReadOptions(), weights), client=False)
-
-
-def _find_coding(block: Block) -> Coding:
-    """Return the coding of a part of 0 and 1, or the one that is given, with the names of the part."""
-    source, options = block.open(), block.options
-    if not isinstance(options.encode, Coding):
-        with suppress_warnings(MeaningWarning):
-            return find_coding(source, options).coding
-    names = take_columns(source, options.encode).names
-    return replace(options.encode, names=None if names is None else tuple(names), missing=options.missing)
-
-
-def _condense(block: Block) -> Source:
-    return block.open().condensed()
-
-
-def _measure(part: Part) -> tuple[int, int, int, bool, WeightSums]:
-    weight = np.ones(len(part.bits)) if part.weight is None else part.weight
-    return len(weight), part.n_missing, part.n_dropped, part.weight is not None, WeightSums.of(weight)
