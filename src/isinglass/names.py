@@ -44,10 +44,15 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
     for name in checked:
         if not isinstance(name, str):
             raise ArgumentError("names", "must be strings", name, "Use [str(name) for name in names].")
-    if len(set(checked)) < n_features:
-        repeated = next(name for k, name in enumerate(checked) if name in checked[:k])
-        raise DataError(f"names must be different from each other; got {repeated!r} twice.")
+    refuse_repeated(checked)
     return tuple(str(name) for name in checked)  # plain str, not numpy.str_
+
+
+def refuse_repeated(names: Sequence[str], what: str = "names", remedy: str = "") -> None:
+    """Refuse a name that stands for two columns."""
+    if len(set(names)) < len(names):
+        repeated = max(names, key=names.count)
+        raise DataError(f"{what} must be different from each other; got {repeated!r} twice.{remedy}")
 
 
 NodeValues: TypeAlias = Mapping[str, object] | Iterable[object]  # by name or in order; a pandas Series by its labels

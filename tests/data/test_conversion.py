@@ -199,7 +199,10 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (pl.DataFrame({"Q3": [-1, 1], "x": ["a", "b"]}), r"in column 'Q3'.*encode=\{1: 1, -1: 0\}"),
         (sparse.csr_array([[0, 3], [2, 0]]), r"got 2 in column 0 \(first in row 1\).*…: None}"),
         (pl.LazyFrame({"a": [1]}), r"got the lazy frame polars.LazyFrame. Run its query first: X.collect\(\)"),
-        (pd.DataFrame([[0, 1]], columns=["a", "a"]), "distinct column names; got 'a' 2 times"),
+        (
+            pd.DataFrame([[0, 1]], columns=["a", "a"]),
+            "names of columns must be different from each other; got 'a' twice. Rename one of them",
+        ),
         (pd.DataFrame([[0, 1]], columns=["1", 1]), "names must be different from each other; got '1' twice"),
     ],
 )
@@ -498,5 +501,5 @@ def test_encode_speaks_of_columns_or_of_values_and_not_of_both():
 
 @pytest.mark.parametrize("labels", [["a ", "a"], [1, "1"]])
 def test_names_that_look_alike_are_refused(labels):
-    with pytest.raises(DataError, match=r"got '[a1]' twice: blanks around a name do not count"):
+    with pytest.raises(DataError, match=r"got '[a1]' twice\. Blanks around a name do not count"):
         as_table(pd.DataFrame([[0, 1], [1, 0]], columns=labels))

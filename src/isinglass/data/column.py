@@ -103,24 +103,29 @@ class Column:
         return as_objects(_whole(self.cells)) if given is None else np.asarray(as_objects([*given, None])[self.cells])
 
     def convert(self, rule: Rule) -> Codes:
-        """Return what every cell stands for by a rule of a `Coding`.
-
-        A number that is not known stands for its text, and a text that was not read for what it spells.
-        """
-        if self.values is None and rule.has_words:
-            return self.numbered().convert(rule)
+        """Return what every cell stands for by a rule of a `Coding`."""
         rule = rule.with_missing(self.gone)
-        if self.values is None:
+        if self.values is None and not rule.has_words:
             return rule.convert(self.cells)
-        words = self.words if rule.has_words and not self.labels else None  # beside texts 01 and 1 differ
-        values = self.values if words is None else [word.strip() for word in words]
-        codes = rule.read([*values, None], self.labels, self.blanks)
+        column = self.numbered()
+        return np.asarray(column._convert_values(rule).take(column.cells))
+
+    def _convert_values(self, rule: Rule) -> Codes:
+        """Return what every value stands for, and after them a missing cell, whose position is -1.
+
+        A rule of words tells the texts 01 and 1 apart. A value that it does not know is read in the other way: a text
+        as what it spells, a number as its text.
+        """
+        values = self.values or ()
+        by_words = self.words is not None and rule.has_words and not self.labels
+        compared = [word.strip() for word in self.words or ()] if by_words else values
+        codes = rule.read([*compared, None], self.labels, self.blanks)
         unknown = np.flatnonzero(codes == UNKNOWN).tolist()
-        if unknown and self.words is None:
-            codes[unknown] = rule.read([respell(self.values[k]) for k in unknown])
-        elif unknown and words is not None:
-            codes[unknown] = rule.read([self.values[k] for k in unknown])
-        return np.asarray(codes.take(self.cells))
+        if by_words:
+            codes[unknown] = rule.read([values[k] for k in unknown])
+        elif self.words is None:
+            codes[unknown] = rule.read([respell(values[k]) for k in unknown])
+        return codes
 
     @property
     def answers(self) -> dict[Value, Value]:

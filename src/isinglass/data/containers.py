@@ -24,7 +24,7 @@ from isinglass.data.column import (
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.source import Source, of_numbers, of_objects
 from isinglass.errors import DataError, plural, setting
-from isinglass.names import tidy_name
+from isinglass.names import refuse_repeated, tidy_name
 
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
@@ -143,13 +143,8 @@ def as_frame(X: object) -> Frame | None:
     try:
         frame = nw.from_native(native, pass_through=True, allow_series=True)
     except Exception as error:  # which one depends on the version of narwhals
-        labels = [str(label) for label in getattr(X, "columns", ())]
-        twice = next((label for label in labels if labels.count(label) > 1), None)
-        if twice is None:
-            raise DataError(f"X must be a data frame that narwhals can read; got {type(X).__name__}: {error}") from None
-        raise DataError(
-            f"X must have distinct column names; got {twice!r} {labels.count(twice)} times. Rename these columns."
-        ) from None
+        refuse_repeated(list(map(str, getattr(X, "columns", ()))), "names of columns", " Rename one of them.")
+        raise DataError(f"X must be a data frame that narwhals can read; got {type(X).__name__}: {error}") from None
     if isinstance(frame, nw.Series):
         _check_shape((len(frame),), X)
     if isinstance(frame, nw.LazyFrame):
@@ -219,7 +214,7 @@ def _categorical_column(series: Series, name: Hashable) -> Column:
         column = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
     else:
         column = number_arrow(series.to_arrow())
-    # A Categorical of polars has the order of first appearance, which says nothing.
+    # A Categorical of polars, or of Arrow in pandas, has the order of first appearance, which says nothing.
     has_order = series.dtype == nw.Enum or is_pandas or not (library.is_polars() or library.is_pandas_like())
     is_ordered = has_order and nw.is_ordered_categorical(series)
     column = replace(column, declared="ordinal" if is_ordered else "nominal")
@@ -231,9 +226,8 @@ def _categorical_column(series: Series, name: Hashable) -> Column:
     text = {value: str(value) for value in categories}  # intervals, dates: model files hold numbers and text
     if len(set(text.values())) < len(text):
         raise DataError(f"{setting('X')} must have categories that differ as text; those of column {name!r} do not.")
-    return replace(
-        column, values=[text.get(value, value) for value in column.values or ()], categories=tuple(text.values())
-    )
+    values = [text.get(value, value) for value in column.values or ()]
+    return replace(column, values=values, categories=tuple(text.values()))
 
 
 def number_arrow(array: pyarrow.Array | pyarrow.ChunkedArray) -> Column:

@@ -18,7 +18,7 @@ from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, is_number, show_value, spell_out
 from isinglass.errors import CellTypeError, DataError, setting
 from isinglass.locating import Entry, Origin
-from isinglass.names import check_names
+from isinglass.names import check_names, refuse_repeated
 
 _ROW = "row {}".format
 """What messages call a row of a table in memory."""
@@ -55,11 +55,7 @@ class Source:
         if names is None:
             if own is None:
                 return self
-            if len(set(own)) < len(own):
-                raise DataError(
-                    f"names must be different from each other; got {max(own, key=own.count)!r} twice: blanks around a "
-                    "name do not count, and numbers are text. Rename one of the columns."
-                )
+            refuse_repeated(own, remedy=" Blanks around a name do not count, and numbers are text: rename a column.")
             return replace(self, names=check_names(own, self.shape[1]))
         checked = check_names(names, self.shape[1])
         layout = self.layout if own is None else replace(self.layout, names=own)
