@@ -378,3 +378,12 @@ def test_the_rows_of_a_count_are_imputed_one_by_one():
     labels = np.arange(60) // 2
     together = Method().choose(counted, groups=labels), Method().choose(each, groups=labels[rows])
     assert together[0].solution.edge_values.tobytes() == together[1].solution.edge_values.tobytes()
+
+
+def test_a_row_without_any_answer_and_no_other_hole():
+    """Nothing is drawn: the row is left out."""
+    X = np.random.default_rng(0).integers(0, 2, (200, 5)).astype(float)
+    with_blank = np.insert(X, 3, np.nan, axis=0)
+    fit, without = (Method().fit(as_table(table, missing="impute")) for table in (with_blank, X))
+    np.testing.assert_allclose(fit.network.fields, without.network.fields, atol=1e-6)
+    assert len(fit.imputation.table) == 200

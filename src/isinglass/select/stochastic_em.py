@@ -138,7 +138,8 @@ class Copies:
     def table(self, numbers: list[int]) -> Table:
         """Return these rows as a table, in which the copies share the weight of their row."""
         rows, copies = self.rows(numbers)
-        part, cells = self.data[rows], self.chains.table.reshape(self.n_copies, len(self.holed), -1)[numbers]
+        part = self.data[rows]
+        cells = self.chains.table.reshape(self.n_copies, len(self.holed), part.shape[1])[numbers]
         return replace(
             part,
             codes=np.concatenate([part.codes[: len(self.whole)], cells.reshape(-1, part.shape[1])]),
