@@ -194,7 +194,7 @@ def weights_place(columns: Sequence[ColumnInfo], reading: Reading) -> int | None
 
     It takes none with missing cells, and needs two other columns.
     """
-    from isinglass.data.meaning.guess_guards import WEIGHTS
+    from isinglass.data.meaning.guards import WEIGHTS
 
     kept = [column for column in columns if column.kind is not None]
     if "weights" in reading.said or len(kept) < 3:
@@ -205,7 +205,7 @@ def weights_place(columns: Sequence[ColumnInfo], reading: Reading) -> int | None
 
 def weights_alike(columns: Sequence[ColumnInfo], reading: Reading) -> list[int]:
     """Return the places of the columns that are variables here, and that the options for `fit` make weights or drop."""
-    from isinglass.data.meaning.guess_guards import WEIGHTS
+    from isinglass.data.meaning.guards import WEIGHTS
 
     weights = weights_place(columns, reading)
     noted = [j for j, column in enumerate(columns) if WEIGHTS in column.notes and column.kind]

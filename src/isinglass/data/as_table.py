@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 
 from isinglass.data.column import UNTYPED
 from isinglass.data.containers import as_frame
-from isinglass.data.meaning.coding import Coding, Layout, find_columns
+from isinglass.data.meaning.chosen_columns import find_columns
+from isinglass.data.meaning.coded_table import read_codes
+from isinglass.data.meaning.coding import Coding, Layout
 from isinglass.data.meaning.contradictions import contradict, refuse_other
-from isinglass.data.meaning.conversion import convert, read_codes
+from isinglass.data.meaning.conversion import convert
 from isinglass.data.meaning.rules import BITS
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts.blocks import is_in_parts, is_one_file

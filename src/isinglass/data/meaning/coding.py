@@ -10,7 +10,6 @@ from typing import Any, TypeGuard
 from isinglass.arguments import require
 from isinglass.data.meaning.rules import BITS, Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import Value
-from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
 
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
@@ -167,30 +166,6 @@ class Guess:
     note: str  # why it is left out
     values: tuple[Value, ...]  # that occur
     n_missing: int
-
-
-def comparable_names(
-    names: Sequence[str] | None, known: Sequence[str] | None, width: int
-) -> tuple[Sequence[str] | None, Sequence[str] | None]:
-    """Return the names of a frame and those of the table it is read like, None where there are none.
-
-    In order, the labels 0, 1, 2, … of a frame are no names. They are names where the other side has them in another
-    order: then they say which column is which.
-    """
-    counted = [str(place) for place in range(width)]
-    if names is None:
-        return (counted if known is not None and {*known} <= {*counted} else None), known
-    return names, counted if known is None and {*names} == {*counted} else known
-
-
-def find_columns(called: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
-    """Return the places of columns among the names of a table; ``called``: what they may be called, likeliest first."""
-    places = {name: place for place, name in enumerate(names)}
-    for wanted in called:
-        if places.keys() >= set(wanted):
-            return [places[name] for name in wanted]
-    absent = next(name for name in called[-1] if name not in places)
-    raise DataError(f"{setting('X')} must have the columns of the fitted table; {absent!r} cannot be found.")
 
 
 def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping, or a pair (zero, one)

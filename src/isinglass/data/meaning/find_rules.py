@@ -11,7 +11,7 @@ from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data.meaning.advice import CONTINUOUS, DROP, drop, kind_option, make_missing
 from isinglass.data.meaning.grid import equal_steps, normal_steps
-from isinglass.data.meaning.guess_guards import guard_measured
+from isinglass.data.meaning.guards import guard_measured
 from isinglass.data.meaning.recognition import MANY_LEVELS, amounts, has_too_many
 from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
 from isinglass.data.meaning.scores import scores_from_lowest, steps_of

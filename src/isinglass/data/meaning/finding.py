@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.data.meaning.coding import Coding, Guess, Layout
 from isinglass.data.meaning.find_rules import find_rules
-from isinglass.data.meaning.guess_guards import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE, OTHER_TYPE, check_guesses
+from isinglass.data.meaning.guards import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE, OTHER_TYPE, check_guesses
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,

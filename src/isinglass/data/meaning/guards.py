@@ -1,13 +1,14 @@
-"""Warnings about columns with categories that probably do not mean what they seem to.
+"""Warnings about columns that probably do not mean what they seem to.
 
-A guard is a function that checks all columns of a first reading by one rule, which its docstring states. Its warning
-names the columns, what makes them doubtful, and the option to use. Nothing is changed here.
+A guard is a function that checks columns by one rule, which its docstring states. Its warning names the columns, what
+makes them doubtful, and the option to use. Nothing is changed here. Some guards look at columns with categories, some
+at those of which nothing was stated, and some at both.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,19 +18,34 @@ from isinglass.data.meaning.advice import (
     DROP,
     LISTED,
     MERGE,
+    SHOWN,
     drop,
     kind_option,
+    make_missing,
     option_keys,
+    remark_header,
+    remark_numbers,
+    say_missing,
     say_of_all,
+    show_coded,
     subject,
     them,
     warn_about,
 )
-from isinglass.data.meaning.missing_guards import find_suspects, guard_codes, guard_header
-from isinglass.data.meaning.recognition import FEWEST_ITEMS, MANY_LEVELS, ROWS_TO_JUDGE, are_dates, reversed_items
+from isinglass.data.meaning.coding import Guess
+from isinglass.data.meaning.recognition import (
+    FEWEST_ITEMS,
+    MANY_LEVELS,
+    ROWS_TO_JUDGE,
+    are_dates,
+    are_weights,
+    is_weight,
+    reversed_items,
+    suspected_answers,
+)
 from isinglass.data.meaning.rules import Codes, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
-from isinglass.data.meaning.values import Value, show_values
+from isinglass.data.meaning.values import Value, is_finite, is_number, show_values
 from isinglass.errors import called, listed, plural, setting
 
 FEW_ROWS = 5
@@ -38,6 +54,14 @@ MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
 SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
+IDENTIFIER, WEIGHTS, DATES, NO_ANSWERS = "names rows?", "weights?", "dates", "no answers"
+OTHER_TYPE, NOT_FINITE = "neither numbers nor text", "not finite"
+"""Notes of columns that other modules ask for."""
+_REMEDIES = {
+    OTHER_TYPE: "turn its cells into one of these",
+    NOT_FINITE: "make such cells missing",
+}
+"""What to do to keep a column that is left out, by its note; all others need a kind."""
 
 
 class CodedColumn(NamedTuple):
@@ -58,6 +82,54 @@ def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes:
         columns = [CodedColumn(specs[j].label, rule, codes[:, j], suspects.get(j, ())) for j, rule in rules.items()]
         for guard in (guard_spans, guard_dates, guard_spellings, guard_rare, guard_tails, guard_directions):
             guard(columns)
+
+
+def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
+    """Warn about columns of which nothing was stated: those left out, and those that may name or weight the rows."""
+    places = [guess.place for guess in guesses.values() if guess.kind is None]
+    guard_header(specs, places)
+    guard_codes(specs, find_suspects(specs, places))
+    decimal = specs[0].source.decimal
+    guard_identifiers(guesses, decimal)
+    guard_left_out(guesses, decimal)
+    guard_weights(specs, guesses)
+
+
+def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[int, tuple[Value, ...]]:
+    """Return the values in some columns that probably stand for a missing answer, by column."""
+    columns = [j for j in places if not specs[j].source.is_name_above(specs[j].place)]
+    return suspected_answers({j: specs[j].kept_values for j in columns}, {j: specs[j].column.labels for j in columns})
+
+
+def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> None:
+    """Columns of a file without a header whose only text is in the first row."""
+    columns = [j for j in places if specs[j].source.is_name_above(specs[j].place)]
+    if columns:
+        labels = [specs[j].label for j in columns]
+        texts = show_values((specs[j].column.entries[0] for j in columns), SHOWN)
+        text = f"{subject(labels, 'has')} text in the first row only ({texts}).{remark_header()}"
+        warn_about(labels, "header?", text)
+
+
+def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value, ...]]) -> None:
+    """Values that probably stand for a missing answer; columns with the same ones share a warning.
+
+    The advice names the columns where another column has the same value as an answer.
+    """
+    if not suspects:
+        return
+    values_of = {j: spec.values for j, spec in enumerate(specs)}
+    for codes in dict.fromkeys(suspects.values()):
+        columns = [j for j, values in suspects.items() if values == codes]
+        remedy = say_missing(codes, columns, [spec.label for spec in specs], values_of, suspects)
+        others = dict.fromkeys(value for j in columns for value in specs[j].kept_values if value not in codes)
+        labels = [specs[j].label for j in columns]
+        shown = show_coded(codes, specs[columns[0]].column.labels)
+        text = (
+            f"{subject(labels, 'has')} {shown} besides {show_values(others)}. If "
+            f"{'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, use {remedy}."
+        )
+        warn_about(labels, f"{show_values(codes, 3)} missing?", text)
 
 
 def guard_spans(columns: Sequence[CodedColumn]) -> None:
@@ -153,3 +225,73 @@ def guard_directions(columns: Sequence[CodedColumn]) -> None:
             f"{them(turned)} with {setting('reverse', option_keys(turned))}."
         )
         warn_about(turned, "reversed?", text)
+
+
+def guard_measured(columns: Mapping[Hashable, Rule]) -> None:
+    """Columns that were read as numbers because they can be nothing else."""
+    labels = list(columns)
+    grids = [f"{called(label)}: {rule.in_words}" for label, rule in columns.items() if isinstance(rule, Steps)]
+    text = (
+        f"{subject(labels, 'holds')} numbers and {'is' if len(labels) == 1 else 'are'} read as continuous "
+        f"({listed(grids, LISTED, sep='; ')}). If this is what you want, use {kind_option('continuous', labels)}; "
+        f"otherwise cut {them(labels)} ({setting('binarize', python='binarize={…: …}')}), or leave {them(labels)} "
+        f"out ({drop(labels)})."
+    )
+    warn_about(labels, "read as a number", text)
+
+
+def guard_identifiers(guesses: Mapping[Hashable, Guess], decimal: str | None) -> None:
+    """Columns that probably name the rows: they have a different value in almost every one."""
+    values = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
+    if not values:
+        return
+    labels = list(values)
+    numbers = [label for label in labels if not any(isinstance(value, str) for value in values[label])]
+    other = f"; if these are numbers, use {kind_option('continuous', numbers)}" if numbers else ""
+    text = (
+        f"{subject(labels, 'has')} a different value in almost every row: if these name the rows, leave "
+        f"{them(labels)} out ({drop(labels)}){other}.{remark_numbers(chain(*values.values()), decimal)}"
+    )
+    warn_about(labels, IDENTIFIER, text)
+
+
+def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> None:
+    """Columns that are left out, by the reason; nothing is lost with a column without answers."""
+    by_note: dict[str, list[Hashable]] = defaultdict(list)
+    for label, guess in guesses.items():
+        by_note[guess.note].append(label)
+    for note, labels in by_note.items():
+        if note not in ("", IDENTIFIER, NO_ANSWERS):
+            values = list(chain(*(guesses[label].values for label in labels)))
+            remedy = _REMEDIES.get(note, "state its kind")
+            if note == NOT_FINITE:
+                remedy += f" ({make_missing(list(dict.fromkeys(value for value in values if not is_finite(value))))})"
+            advice = f" To keep {'it' if len(labels) == 1 else 'one'}, {remedy}." if note != DATES else ""
+            advice += remark_numbers(values, decimal)
+            warn_about(labels, note, f"{subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
+
+
+def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
+    """Columns of numbers that are called like row weights or counts and have the values of such."""
+    labels = [
+        label
+        for label, guess in guesses.items()
+        if is_weight(label)
+        and (guess.kind in ("ordinal", "continuous") or guess.note == IDENTIFIER)
+        and all(map(is_number, guess.values))
+        and are_weights(label, specs[guess.place].numbers)
+    ]
+    is_battery = len({str(label).rstrip("0123456789") for label in labels}) < len(labels)  # w1, w2, w3
+    if not labels or is_battery:
+        return
+    is_file, variable = specs[0].source.is_file, f"use {kind_option('continuous', labels)}"
+    use = f"use {setting('weights', labels[0])}"
+    if not is_file:
+        use = f"pass it as sample_weight and leave it out ({drop(labels)})"
+    asked = f"if it counts or weights the rows, {use}; if it is a variable, {variable}."
+    if len(labels) > 1:
+        use = f"use one of them, such as {setting('weights', labels[0])}, and leave the others out ({drop(labels[1:])})"
+        if not is_file:
+            use = f"pass one of them as sample_weight and leave all of them out ({drop(labels)})"
+        asked = f"if they are, {use}; if they are variables, {variable}."
+    warn_about(labels, WEIGHTS, f"{subject(labels, 'looks')} like row weights: {asked}")

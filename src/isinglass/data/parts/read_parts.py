@@ -11,8 +11,8 @@ import numpy as np
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.data.meaning.chosen_columns import take_columns
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.conversion import take_columns
 from isinglass.data.meaning.finding import find_coding
 from isinglass.data.meaning.missing_cells import refuse_incomplete, warn_dropped
 from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
