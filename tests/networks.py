@@ -4,6 +4,7 @@ import numpy as np
 
 from isinglass import Network, Table, Variables
 from isinglass.data.meaning.scores import scores_from_lowest
+from isinglass.select.refit import free_estimate
 
 
 def make_network(category_fields, scores, edge_index, edge_values=None, names=None, *, categories=None, blocks=None):
@@ -48,3 +49,8 @@ def make_table(codes, kinds="binary", scores=None, categories=None, names=None, 
         for values, q, score in zip(given, most, points, strict=True)
     ]
     return Table(codes, Variables.of(sizes, kinds, points, names), **known)
+
+
+def refit_edges(table, solution):
+    """Return the nearly free couplings on the pairs of a solution, and their standard errors."""
+    return [each[solution.network.n_features :] for each in free_estimate(table, solution)]

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from networks import refit_edges
 from scipy.optimize import minimize
 
 from isinglass import Network, Solution, as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
 from isinglass.select.derivatives import Support
-from isinglass.select.refit import nearly_free, refit_edges
+from isinglass.select.refit import nearly_free
 from isinglass.select.sandwich import Iterate, newton
 from isinglass.separation import find_separation
 

@@ -89,7 +89,7 @@ def test_holes_in_rows_of_weight_zero_leave_the_errors_as_they_are():
 
 def test_a_fit_with_holes_has_pooled_errors_and_makes_no_others(monkeypatch):
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
-    monkeypatch.setattr("isinglass.select.method.refit_edges", None)
+    monkeypatch.setattr("isinglass.select.method.free_estimate", None)
     fit = Method(imputation=ImputationSettings(n_imputations=3)).fit(as_table(holes, missing="impute"))
     pooled = pool(fit.imputation, fit.solution)
     np.testing.assert_array_equal(fit.refits.edges, pooled.edge_values)

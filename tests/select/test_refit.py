@@ -3,6 +3,7 @@ import importlib
 import numpy as np
 import objectives as objective
 import pytest
+from networks import refit_edges
 
 from isinglass import Solution, as_table, edge_tests, ising_path, refit, simulate
 from isinglass.data.parts.read_parts import cut_into_parts
@@ -14,7 +15,7 @@ from isinglass.errors import (
     SeparationError,
     suppress_warnings,
 )
-from isinglass.select.refit import nearly_free, refit_edges
+from isinglass.select.refit import nearly_free
 from isinglass.solve.rows import PartedRows
 
 derivatives = importlib.import_module("isinglass.select.derivatives")

@@ -65,7 +65,7 @@ def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
     found = search_by(score_of).search(alphas)
     assert len({id(solution) for solution in judged}) == len(judged)
     assert {id(solution) for solution in found.path} <= {id(solution) for solution in judged}
-    assert found.deviances.tolist() == [bowl(0.1 * TOP)(solution) for solution in found.path]
+    assert [scored.deviance for scored in found.networks] == [bowl(0.1 * TOP)(solution) for solution in found.path]
     assert found.scores.tolist() == [bowl(0.1 * TOP)(solution) + 0.5 * solution.n_edges for solution in found.path]
 
 

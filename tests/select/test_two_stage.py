@@ -10,7 +10,7 @@ import numpy as np
 import objectives as objective
 import pytest
 from choices import cross_validate, gain, select_ebic, stars, two_stage
-from networks import make_table
+from networks import make_table, refit_edges
 
 from isinglass import (
     EBIC,
@@ -29,7 +29,6 @@ from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stage_search
 from isinglass.select.progress import tell
-from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
 from isinglass.select.stage_search import Scored, Stage, StageSearch
 from isinglass.select.task import LOOSE, Task
@@ -82,7 +81,7 @@ def test_the_scores_are_aic_and_ebic():
     np.testing.assert_allclose(second.scores, ebic(X, second.path, gamma=0.5), rtol=1e-9)
     price = 2 * (np.log(len(X)) + 2 * 0.5 * np.log(7))
     plain = ebic(X, first.path, gamma=0.5) - first.path.n_edges * price
-    np.testing.assert_allclose(first.deviances, plain, rtol=1e-9)
+    np.testing.assert_allclose([scored.deviance for scored in first.networks], plain, rtol=1e-9)
     np.testing.assert_allclose(first.scores, plain + 4.0 * first.path.n_edges, rtol=1e-9)
     assert first.index == first.scores.argmin()
     assert second.index == second.scores.argmin()

@@ -19,6 +19,7 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.conditionals import log_probabilities, logits
 from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.data.counts import sd_of
+from isinglass.matching import require_same
 from isinglass.network import Network
 from isinglass.pairs import pair_keys
 from isinglass.variables import Variables
@@ -56,7 +57,8 @@ class Support:
 
     @classmethod
     def of(cls, table: AnyTable, network: Network) -> Support:
-        """Give every parameter a place; a column that takes one value has none."""
+        """Give every parameter a place; a column that takes one value has none. The network must be of such tables."""
+        require_same(table.variables, network.variables)
         variables, counts = network.variables, category_counts(table)
         occurs = counts > 0.0
         first_seen = [int(part.argmax()) for part in variables.split(occurs)]

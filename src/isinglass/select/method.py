@@ -29,7 +29,7 @@ from isinglass.select.error_rates import edge_tests
 from isinglass.select.folds import repeated
 from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
 from isinglass.select.pooling import Pooled, can_pool, pool
-from isinglass.select.refit import observed, refit_edges
+from isinglass.select.refit import free_estimate, observed
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.run import Run
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
@@ -139,14 +139,15 @@ class Method(PathSettings):
 
     def _refit(self, table: AnyTable, solution: Solution, pooled: Pooled | None, run: Run) -> Refits:
         """Return estimates without penalty, with standard errors if they are asked for."""
-        unknown = np.full(len(solution.network.pairs), np.nan)
-        values, errors, n_edges = unknown, unknown, solution.n_edges
+        first, n_edges = solution.network.n_features, solution.n_edges
+        values, errors = np.full((2, first + len(solution.network.pairs)), np.nan)
         if pooled is not None:
-            values, errors = (array[solution.network.n_features :] for array in (pooled.values, pooled.errors))
-        elif self.standard_errors:
-            values, errors = refit_edges(table, solution, run.n_threads)
-            if table.drawn is not None:  # errors that take imputed cells for observed ones are too small
-                errors = unknown
+            values, errors = pooled.values, pooled.errors
+        elif self.standard_errors and len(solution.network.pairs):
+            values, known = free_estimate(table, solution, run.n_threads)
+            if table.drawn is None:  # errors that take imputed cells for observed ones are too small
+                errors = known
+        values, errors = values[first:], errors[first:]
         return Refits(
             edges=values[:n_edges],
             edge_errors=errors[:n_edges],

@@ -35,7 +35,6 @@ class Pooled(Frozen):
 
     Arrays over parameters hold the fields, then the edges, then the couplings with covariates; NaN where an estimate
     would be infinite, a column is constant or, for fields, has more than two categories.
-
     """
 
     edge_index: NDArray[np.int32]  #: the support

@@ -23,7 +23,6 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.machine.threads import one_blas_thread
-from isinglass.matching import check_width, require_same
 from isinglass.network import Network
 from isinglass.network_like import HasFittedNetwork, HasNetwork, as_solution, read_for
 from isinglass.pairs import pair_keys, values_at
@@ -51,7 +50,6 @@ class Refit(Frozen):
 
     The z and p values treat the support as if it had been fixed before seeing the data. If it was selected from the
     same rows they are too optimistic: see the page on uncertainty and stability.
-
     """
 
     #: the unpenalized estimate, with its certificate; in a network with categories it is found by Newton's method and
@@ -138,9 +136,8 @@ def refit(
     """
     found = as_solution(solution)
     table = observed(read_for(solution, X, sample_weight), "Standard errors").counted()
-    check_width(table.shape[1], found.network.variables)
     tol = check_positive("tol", tol)
-    support = _support(table, found)
+    support = Support.of(table, found.network)
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(
             f"solution must have at most {MAX_PARAMETERS} fields and edges for standard errors; got "
@@ -158,12 +155,6 @@ def refit(
     sandwich = sandwich_errors(support, free.network, table)
     edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
     return Refit(free, index, _values_on(found, free.network)[is_edge], *edges)
-
-
-def _support(table: AnyTable, solution: Solution) -> Support:
-    """Return where the parameters of the edges of a solution stand; its network must be one of this table."""
-    require_same(table.variables, solution.network.variables)
-    return Support.of(table, solution.network)
 
 
 def _values_on(solution: Solution, free: Network) -> FloatArray:
@@ -211,29 +202,16 @@ def observed(table: AnyTable, what: str) -> AnyTable:
     return table
 
 
-def refit_edges(table: AnyTable, solution: Solution, n_threads: int | None = None) -> tuple[FloatArray, FloatArray]:
-    """Return the unpenalized estimate of every edge and its standard error; NaN where the estimate is infinite.
-
-    Those of pairs with covariates follow those of the edges. Nothing is refused: the estimate is nearly free, so that
-    pairs that separate the table stay finite. They are known by Newton steps without penalty, which do not come to an
-    end. NaN everywhere if the matrices would be too large.
-    """
-    if not len(solution.network.pairs):
-        return np.empty(0), np.empty(0)
-    values, errors = free_estimate(table, solution, n_threads)
-    return values[solution.network.n_features :], errors[solution.network.n_features :]
-
-
 def free_estimate(
     table: AnyTable, solution: Solution, n_threads: int | None = None, start: Network | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
     The fields come first; columns with categories have no single one, and NaN stands for it. Couplings with covariates
-    come last. Both are NaN where an estimate is infinite, where a column is constant, and everywhere if the matrices
-    would be too large.
+    come last. Nothing is refused: both are NaN where a column is constant, everywhere if the matrices would be too
+    large, and where an estimate is infinite, which Newton steps without penalty tell.
     """
-    support, p = _support(table, solution), solution.network.n_features
+    support, p = Support.of(table, solution.network), solution.network.n_features
     values, errors = np.full((2, p + len(solution.network.pairs)), np.nan)
     if _is_too_large(support, table):
         return values, errors
@@ -251,7 +229,7 @@ def free_estimate(
 
 def has_errors(table: AnyTable, solution: Solution, n_tables: int = 1) -> bool:
     """Tell whether `free_estimate` gives errors for this number of tables, or leaves them out as they take long."""
-    return not _is_too_large(_support(table, solution), table, n_tables)
+    return not _is_too_large(Support.of(table, solution.network), table, n_tables)
 
 
 def _is_too_large(support: Support, table: AnyTable, n_tables: int = 1) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -78,22 +78,18 @@ def _refuse_blank(argument: str, entries: AnyArray, table: Table, remedy: str) -
 
 def _entries(argument: str, labels: object, table: Table) -> AnyArray:
     """Return one label per row of the table as text, None where it is missing; labels of dropped rows are left out."""
-    shape = getattr(labels, "shape", ())
+    must, shape = f"{argument} must have one entry per row ({len(table)})", getattr(labels, "shape", ())
     if len(shape) > 1:
-        raise DataError(f"{argument} must have one entry per row ({len(table)}); got a table of shape {shape}.")
-    entries = list(labels) if hasattr(labels, "__iter__") and not isinstance(labels, str | bytes) else None
-    if entries is not None and any(isinstance(entry, list | tuple | np.ndarray) for entry in entries):
-        raise DataError(f"{argument} must have one entry per row ({len(table)}), not several.")
-    if (
-        entries is not None
-        and len(entries) != len(table)
-        and table.rows is not None
-        and len(entries) > table.rows.max()
-    ):
+        raise DataError(f"{must}; got a table of shape {shape}.")
+    if not isinstance(labels, Iterable) or isinstance(labels, str | bytes):
+        raise DataError(f"{must}; got {labels!r}.")
+    entries = list(labels)
+    if any(isinstance(entry, list | tuple | np.ndarray) for entry in entries):
+        raise DataError(f"{must}, not several.")
+    if len(entries) != len(table) and table.rows is not None and len(entries) > table.rows.max():
         entries = [entries[row] for row in table.rows]
-    if entries is None or len(entries) != len(table):
-        got = repr(labels) if entries is None else f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
-        raise DataError(f"{argument} must have one entry per row ({len(table)}); got {got}.")
+    if len(entries) != len(table):
+        raise DataError(f"{must}; got {len(entries)} {'entry' if len(entries) == 1 else 'entries'}.")
     is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
     text = {label: _text(label) for label, blank in zip(entries, is_blank, strict=True) if not blank}
     uses = Counter(text.values())

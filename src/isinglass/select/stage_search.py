@@ -92,11 +92,6 @@ class Stage:
         return self._curve("score")
 
     @cached_property
-    def deviances(self) -> FloatArray:
-        """−2·logPL of the solutions: the criterion without the price of their edges."""
-        return self._curve("deviance")
-
-    @cached_property
     def held_out(self) -> FloatArray:
         """Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where not needed."""
         return self._curve("held_out")
