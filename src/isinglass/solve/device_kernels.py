@@ -14,14 +14,22 @@ from numpy.typing import NDArray
 from triton.language.extra import libdevice
 
 from isinglass.arrays import FloatArray
-from isinglass.solve.device_rows import DeviceRows
+from isinglass.solve.device_rows import WRONG, DeviceRows
 from isinglass.solve.rows import Ints, Places
 
 ROWS = 512  # of one step of a pass
 SIDE = 128  # of a tile of pairs
 DEPTH = 128  # rows of one step of a tile
 WARPS, STAGES = 8, 2  # of a tile of pairs
+WRONG_MARGIN = tl.constexpr(WRONG)
 TILES_OF_STACK = 32  # tiles above each other that run at the same time, so that their columns stay in cache
+
+
+@triton.jit
+def _curvature(against, small):
+    """Return the curvature of the loss: the twin of `device_rows.curvature`."""
+    bound = 0.5 / tl.maximum(against, WRONG_MARGIN)
+    return tl.where(against > WRONG_MARGIN, bound, small / ((1.0 + small) * (1.0 + small)))
 
 
 @triton.jit
@@ -29,6 +37,7 @@ def _move(
     X, eta, wr, high, low, w, to_digits, nodes, offsets, begin, moved, coefficients, sums, width,
     AFRESH: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
+    """One node: its predictors, and what follows from them as in `DeviceRows._pass`."""
     task = tl.program_id(0)
     node = tl.load(nodes + task).to(tl.int64)
     offset, first, last = tl.load(offsets + task), tl.load(begin + task), tl.load(begin + task + 1)
@@ -47,19 +56,19 @@ def _move(
             x = tl.load(X + column * width + row, mask=inside, other=0)
             e += tl.load(coefficients + j) * x.to(tl.float64)
         tl.store(eta + place, e, mask=inside)
+
         weight = tl.load(w + row, mask=inside, other=0.0)
         is_one = tl.load(X + place, mask=inside, other=0) != 0
         small = tl.exp(-tl.abs(e))
-        likely = 1.0 / (1.0 + small)
-        unlikely = small * likely
-        size = weight * tl.where((e >= 0) == is_one, unlikely, likely)
         against = tl.where(is_one, -e, e)
         loss += weight * (libdevice.log1p(small) + tl.maximum(against, 0.0))
-        curve += weight * tl.where(against > 8.0, 0.5 / tl.maximum(against, 8.0), likely * unlikely)
+        curve += weight * _curvature(against, small)
+        size = weight * tl.where(against <= 0, small, 1.0) / (1.0 + small)
         zeros += tl.where(is_one, 0.0, size)
         ones += tl.where(is_one, size, 0.0)
         residual = tl.where(is_one, -size, size)
         tl.store(wr + place, residual, mask=inside)
+
         scaled = residual * tl.load(to_digits + row, mask=inside, other=0.0)
         digits = tl.where(scaled >= 0, scaled + 0.5, scaled - 0.5).to(tl.int32)
         last_digit = ((digits + 128) & 255) - 128
@@ -73,6 +82,7 @@ def _move(
 
 @triton.jit
 def _dots(X, wr, nodes, columns, values, width, STEP: tl.constexpr):
+    """One gradient: the product of the residuals of a node and a column."""
     slot = tl.program_id(0)
     node, column = tl.load(nodes + slot).to(tl.int64), tl.load(columns + slot).to(tl.int64)
     total = tl.zeros((STEP,), tl.float64)
@@ -85,12 +95,52 @@ def _dots(X, wr, nodes, columns, values, width, STEP: tl.constexpr):
 
 
 @triton.jit
+def _gradients_of_tile(
+    X, high, low, bounds, scales, s, t, width, n_groups,
+    ONE_GROUP: tl.constexpr, SIZE: tl.constexpr, STEP: tl.constexpr,
+):  # fmt: skip
+    """Return the gradients of the pairs of nodes s and t from the digits of their residuals, whose sums are exact."""
+    left, right = s[:, None].to(tl.int64) * width, t[None, :].to(tl.int64) * width
+    gradients = tl.zeros((SIZE, SIZE), tl.float32)
+    for group in range(0, 1 if ONE_GROUP else n_groups):
+        begin = 0
+        end = width
+        if not ONE_GROUP:
+            begin = tl.load(bounds + 2 * group)
+            end = tl.load(bounds + 2 * group + 1)
+        upper = tl.zeros((SIZE, SIZE), tl.int32)
+        lower = tl.zeros((SIZE, SIZE), tl.int32)
+        for start in range(begin, end, STEP):
+            row = start + tl.arange(0, STEP)
+            x_s = tl.load(X + left + row[None, :])
+            x_t = tl.load(X + right + row[:, None])
+            upper = tl.dot(tl.load(high + left + row[None, :]), x_t, upper, out_dtype=tl.int32)
+            lower = tl.dot(tl.load(low + left + row[None, :]), x_t, lower, out_dtype=tl.int32)
+            upper = tl.dot(x_s, tl.load(high + right + row[:, None]), upper, out_dtype=tl.int32)
+            lower = tl.dot(x_s, tl.load(low + right + row[:, None]), lower, out_dtype=tl.int32)
+        gradients += (upper.to(tl.float32) * 256.0 + lower.to(tl.float32)) * tl.load(scales + group)
+    return gradients
+
+
+@triton.jit
+def _append(keys, count, key, found, room):
+    """Write the keys of the pairs found behind those of other tiles, and count those that there is no room for."""
+    each = tl.sum(found.to(tl.int32), axis=1)
+    total = tl.sum(each)
+    if total > 0:
+        base = tl.atomic_add(count, total.to(tl.int64))
+        inside = tl.cumsum(found.to(tl.int32), axis=1) - 1 + (tl.cumsum(each, axis=0) - each)[:, None]
+        place = base + inside
+        tl.store(keys + place, key, mask=found & (place < room))
+
+
+@triton.jit
 def _pairs(
     X, high, low, error, variance, weights, bounds, scales, keys, count, certified, limits, p, lines, width,
     n_groups, room, HAS_MATRIX: tl.constexpr, ONE_GROUP: tl.constexpr, SIZE: tl.constexpr, STEP: tl.constexpr,
     STACK: tl.constexpr,
 ):  # fmt: skip
-    """One tile of pairs: its gradients from digits, compared with their limits before anything is written."""
+    """One tile of pairs: its gradients are compared with their limits before anything is written."""
     across = lines // SIZE
     tile = tl.program_id(0)
     stack = tile // (STACK * across)
@@ -100,45 +150,21 @@ def _pairs(
     if j >= i:
         s = i * SIZE + tl.arange(0, SIZE)
         t = j * SIZE + tl.arange(0, SIZE)
-        left, right = s[:, None].to(tl.int64) * width, t[None, :].to(tl.int64) * width
-        value = tl.zeros((SIZE, SIZE), tl.float32)
-        for group in range(0, 1 if ONE_GROUP else n_groups):
-            begin = 0
-            end = width
-            if not ONE_GROUP:
-                begin = tl.load(bounds + 2 * group)
-                end = tl.load(bounds + 2 * group + 1)
-            upper = tl.zeros((SIZE, SIZE), tl.int32)
-            lower = tl.zeros((SIZE, SIZE), tl.int32)
-            for start in range(begin, end, STEP):
-                row = start + tl.arange(0, STEP)
-                x_s = tl.load(X + left + row[None, :])
-                x_t = tl.load(X + right + row[:, None])
-                upper = tl.dot(tl.load(high + left + row[None, :]), x_t, upper, out_dtype=tl.int32)
-                lower = tl.dot(tl.load(low + left + row[None, :]), x_t, lower, out_dtype=tl.int32)
-                upper = tl.dot(x_s, tl.load(high + right + row[:, None]), upper, out_dtype=tl.int32)
-                lower = tl.dot(x_s, tl.load(low + right + row[:, None]), lower, out_dtype=tl.int32)
-            worth = tl.load(scales + group)
-            value += (upper.to(tl.float32) * 256.0 + lower.to(tl.float32)) * worth
+        value = _gradients_of_tile(X, high, low, bounds, scales, s, t, width, n_groups, ONE_GROUP, SIZE, STEP)
         error_st = tl.load(error + s)[:, None] + tl.load(error + t)[None, :]
         if HAS_MATRIX:
             omega = tl.load(weights + s[:, None].to(tl.int64) * lines + t[None, :])
         else:
             omega = tl.load(weights + s)[:, None] + tl.load(weights + t)[None, :]
         counts = (s[:, None] < t[None, :]) & (t[None, :] < p) & (omega < 1e30)
-        size = tl.abs(value) + error_st + tl.load(limits + 1)
-        found = counts & (size * 1.000001 >= tl.load(limits) * omega)
-        radius = tl.sqrt(tl.load(limits + 4) * (tl.load(variance + s)[:, None] + tl.load(variance + t)[None, :]))
-        proved = counts & ((tl.load(limits + 3) * size + radius) * 1.000001 < tl.load(limits + 2) * omega)
+        threshold, extra, alpha = tl.load(limits), tl.load(limits + 1), tl.load(limits + 2)
+        scale, half_gap = tl.load(limits + 3), tl.load(limits + 4)
+        size = tl.abs(value) + error_st + extra
+        radius = tl.sqrt(half_gap * (tl.load(variance + s)[:, None] + tl.load(variance + t)[None, :]))
+        proved = counts & ((scale * size + radius) * 1.000001 < alpha * omega)
         tl.store(certified + tile, tl.sum(proved.to(tl.float32)))
-        each = tl.sum(found.to(tl.int32), axis=1)
-        total = tl.sum(each)
-        if total > 0:
-            base = tl.atomic_add(count, total.to(tl.int64))
-            inside = tl.cumsum(found.to(tl.int32), axis=1) - 1 + (tl.cumsum(each, axis=0) - each)[:, None]
-            place = base + inside
-            key = s[:, None].to(tl.int64) * p + t[None, :]
-            tl.store(keys + place, key, mask=found & (place < room))
+        found = counts & (size * 1.000001 >= threshold * omega)
+        _append(keys, count, s[:, None].to(tl.int64) * p + t[None, :], found, room)
 
 
 class KernelRows(DeviceRows):
