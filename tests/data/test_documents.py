@@ -5,10 +5,13 @@ import gzip
 import io
 import lzma
 import sys
+import tempfile
 import tracemalloc
 
+import pandas as pd
 import pytest
 
+from isinglass import read_table
 from isinglass.data.files.documents import Limits, open_document
 from isinglass.errors import DataError, LimitError
 
@@ -83,8 +86,24 @@ def test_what_is_no_file(tmp_path):
         open_document(tmp_path / "nowhere.csv", Limits())
     with pytest.raises(OSError, match=str(tmp_path)):
         open_document(tmp_path, Limits())
-    with pytest.raises(DataError, match='path must be a path, "-" or an open file; got int'):
-        open_document(3, Limits())
+    for what in (3, None, b"a,b", pd.DataFrame({"a": [0, 1]})):
+        with pytest.raises(
+            DataError, match=r'^path must be a path, "-" or an open file; got \w+\. Pass a table in memory'
+        ):
+            read_table(what)
+
+
+def test_streams_without_a_name_are_called_streams():
+    with tempfile.TemporaryFile() as by_number, tempfile.SpooledTemporaryFile() as unnamed:
+        for stream in (io.StringIO("a\n"), io.BytesIO(b"a\n"), by_number, unnamed):
+            with pytest.raises(DataError, match=r"^the stream: the file (is empty|has a header and no rows)\."):
+                read_table(stream)
+
+
+def test_an_open_text_is_decoded_already(tmp_path):
+    (tmp_path / "t.csv").write_text("größe,b\n0,1\n1,0\n", encoding="latin-1")
+    with (tmp_path / "t.csv").open(encoding="latin-1") as stream:
+        assert read_table(stream, encoding="latin-1").names == ("größe", "b")
 
 
 def test_the_limits_themselves_are_allowed():

@@ -95,11 +95,12 @@ class Document:
     suffix: str  # its ending in lower case, without that of the compression: ".csv" for "votes.csv.gz"
     data: bytes  # its content, decompressed
     limits: Limits  # those for a file of its size
+    is_decoded: bool = False  # whether it was read as text, which is in UTF-8 here
 
 
 def open_document(path: object, limits: Limits) -> Document:
     """Read a path, "-" for the standard input, or an open file; compression is detected from the first bytes."""
-    if path == "-":
+    if isinstance(path, str) and path == "-":
         data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin).read, "a file")
     elif isinstance(path, str | PathLike):
         with Path(path).open("rb") as file:
@@ -109,20 +110,24 @@ def open_document(path: object, limits: Limits) -> Document:
     elif hasattr(path, "read"):
         data = limits.gather(path.read, "a file")
     else:
-        raise DataError(f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}.')
+        raise DataError(
+            f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}. Pass a table in memory '
+            "to as_table, and the content of a file as io.StringIO(text) or io.BytesIO(data)."
+        )
     limits = replace(limits, size=len(data))
     data = _unpack(data, limits)
     if not _NOT_BLANK.search(data):
         raise DataError("the file is empty.")
     endings = [end for end in Path(name_of(path).lower()).suffixes if end not in (".gz", ".bz2", ".xz")]
-    return Document(["", *endings][-1], data, limits)
+    return Document(["", *endings][-1], data, limits, is_decoded=isinstance(path, io.TextIOBase))
 
 
 def name_of(path: object) -> str:
-    """Return what messages call a file."""
-    if path == "-":
-        return "standard input"
-    return str(path if isinstance(path, str | PathLike) else getattr(path, "name", "the stream"))
+    """Return what messages call a file; nothing for what is none."""
+    if isinstance(path, str | PathLike):
+        return "standard input" if path == "-" else str(path)
+    name = getattr(path, "name", None)  # of a temporary file its number, or None
+    return name if isinstance(name, str) else "the stream" if hasattr(path, "read") else ""
 
 
 def _unpack(data: bytes, limits: Limits) -> bytes:

@@ -68,7 +68,7 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``.``, ``?`` and, except in columns of words,
         ``None``; as for `as_table`.
     encoding : str, default="utf-8"
-        Encoding of a text. UTF-16 with a byte order mark is detected.
+        Encoding of a text that is read from bytes. UTF-16 with a byte order mark is detected.
     decimal : {".", ","}, optional
         Decimal separator of numbers in a text file. By default the comma if it is not the delimiter and a column holds
         only such numbers, otherwise the point.
@@ -158,7 +158,9 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
                 document.data, limits, options.sheet, header, lambda words: decimal or find_decimal(words, missing)
             )
     else:
-        data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
+        data, n_comments = blank_comments(
+            to_utf8(document.data, "utf-8" if document.is_decoded else options.encoding, limits)
+        )
         separator = _find_separator(data, options.delimiter, known.delimiter)
         if header:
             data, n_titles = blank_titles(data, separator)
