@@ -48,6 +48,12 @@ def plain_value(value: object) -> Any:  # Any: the type of the value
     return None if missing else value
 
 
+def round_digits(values: FloatArray, digits: int = 6) -> FloatArray:
+    """Return the values with a few significant digits."""
+    rounded = [float(f"{value:.{digits}g}") for value in values.ravel().tolist()]
+    return np.array(rounded, dtype=np.float64).reshape(values.shape)
+
+
 def copy_unchecked(record: Record, **changes: object) -> Record:
     """Return a copy of a frozen record with other entries, which are not checked, and nothing that was computed."""
     copy = object.__new__(type(record))

@@ -60,6 +60,11 @@ class Missing(Frozen):
         known = self.treatment in ("impute", "zero", "drop")
         require(known, f"Missing cells are treated by 'impute', 'zero' or 'drop', not by {self.treatment!r}.")
 
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of stochastic EM."""
+        return 0 if self.changes is None else len(self.changes)
+
     @classmethod
     def of(cls, table: AnyTable) -> Missing | None:
         """Return what became of missing cells when a table was read; None if there were none to be filled or dropped.

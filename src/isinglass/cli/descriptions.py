@@ -88,9 +88,8 @@ def describe_imputation(missing: Missing | None, n_columns: int, how: str = "") 
         return {}
     share = missing.n_cells / (missing.n_rows * n_columns)
     empty = f", {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
-    n_rounds = 0 if missing.changes is None else len(missing.changes)
-    settled = f"converged in round {missing.settled + 1} of {n_rounds}"
-    state = settled if missing.settled >= 0 else f"NOT converged after {plural(n_rounds, 'round')}"
+    settled = f"converged in round {missing.settled + 1} of {missing.n_rounds}"
+    state = settled if missing.settled >= 0 else f"NOT converged after {plural(missing.n_rounds, 'round')}"
     rounds = f"{state} (Monte Carlo error of the imputation model {missing.noise:.2g})"
     return {"Imputed": f"{share:.1%} of the cells, {how or f'{times(missing.n_imputations)}, {rounds}'}{empty}"}
 
@@ -139,10 +138,8 @@ def missing_facts(missing: Missing | None, names: Sequence[str]) -> JsonObject |
     """Return where cells were missing, what was done about them, and what they cost; null if none were."""
     if missing is None:
         return None
-    record = fields(
-        missing, "treatment", "n_rows", "n_cells", "n_unlabeled", "n_left_out", "n_imputations", "settled", "noise"
-    )
-    record["n_rounds"] = 0 if missing.changes is None else len(missing.changes)
+    counts = ("n_rows", "n_cells", "n_unlabeled", "n_left_out", "n_imputations")
+    record = fields(missing, "treatment", *counts, "settled", "noise", "n_rounds")
     shares = {"missing": missing.column_shares, "missing_information": missing.column_information}
     known = {label: values for label, values in shares.items() if values is not None}
     return {**record, "columns": records({"name": names, **known}) if known else []}

@@ -199,10 +199,15 @@ def write_file(
     console.say_facts({**facts, "Wrote": f"{target}{note}"})
 
 
-def file_or_stdout(output: Path | None, default: str) -> Path | None:
-    """Return the file of a command that writes one unless told otherwise: None only if ``-o -`` was given."""
+def output_file(
+    output: Path | None, default: str, endings: Collection[str], inputs: Iterable[str | None]
+) -> Path | None:
+    """Return the checked file of a command that writes one: ``default`` without -o, and None for ``-o -``."""
     source = click.get_current_context().get_parameter_source("output")
-    return Path(default) if output is None and source is not ParameterSource.COMMANDLINE else output
+    target = Path(default) if output is None and source is not ParameterSource.COMMANDLINE else output
+    check_ending(target, endings)
+    check_target(target, inputs)
+    return target
 
 
 def check_ending(output: Path | None, endings: Collection[str], remedy: str = "") -> None:

@@ -14,15 +14,7 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL, one_of
-from isinglass.cli.output import (
-    METADATA,
-    check_ending,
-    check_target,
-    figure_bytes,
-    file_or_stdout,
-    require_matplotlib,
-    write_file,
-)
+from isinglass.cli.output import METADATA, figure_bytes, output_file, require_matplotlib, write_file
 from isinglass.cli.reading import READING_AGAIN, Reading
 
 if TYPE_CHECKING:
@@ -150,12 +142,10 @@ def plot(
     Without -o the file is KIND.png; -o - prints the PNG. The functions of isinglass.plot in Python have more
     options: sizes, rings, positions, colors of edges.
     """
-    output = file_or_stdout(output, f"{kind}.png")
-    check_ending(output, METADATA)
+    output = output_file(output, f"{kind}.png", METADATA, [model, table, attributes])
     for option, given in (("--attributes", attributes), ("--bootstrap", bootstrap)):
         if given is not None and kind not in USED_BY[option]:
             raise click.UsageError(f"{option} is for {', '.join(USED_BY[option])}; the figure {kind} does not use it.")
-    check_target(output, [model, table, attributes])
     require_matplotlib()
     loaded = Loaded.open(model)
     groups = Attributes.read(attributes, loaded.network.variables).groups

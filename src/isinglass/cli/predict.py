@@ -158,13 +158,14 @@ def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
     """
     import numpy as np
 
+    from isinglass.arrays import round_digits
     from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values
     from isinglass.evaluate.prediction import cell_probabilities
 
     variables, rules = loaded.network.variables, loaded.coding.columns
     chance = cell_probabilities(data, loaded.network, loaded.occurs)
     if not isinstance(chance, list):
-        return list(variables.names), _round(chance)
+        return list(variables.names), round_digits(chance, DIGITS)
     likely = among_occurring(chance, variables, loaded.occurs)
     means, intervals = expected_values(likely, rules), central_intervals(likely, rules, LEVEL)
     columns: dict[str, FloatArray] = {}
@@ -178,18 +179,11 @@ def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
             made = dict(zip((f"{name}_lower", f"{name}_upper"), intervals[:, s].T, strict=True))
         else:
             parts = zip(variables.categories[s], chance[s].T, strict=True)
-            made = {f"{name}={value}": _round(part) for value, part in parts if value is not None}
+            made = {f"{name}={value}": round_digits(part, DIGITS) for value, part in parts if value is not None}
         for each, values in made.items():
             taken.add(unused := unused_name(each, taken))
             columns[unused] = values
     return list(columns), np.column_stack([*columns.values()])
-
-
-def _round(chances: FloatArray) -> FloatArray:
-    """Return probabilities with the digits that are printed."""
-    import numpy as np
-
-    return np.array([float(f"{chance:.{DIGITS}g}") for chance in chances.ravel().tolist()]).reshape(chances.shape)
 
 
 def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:

@@ -11,7 +11,7 @@ from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL
-from isinglass.cli.output import Record, check_ending, check_target, file_or_stdout, read_record, write_file
+from isinglass.cli.output import Record, output_file, read_record, write_file
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.json_text import JsonObject
 
@@ -40,9 +40,7 @@ def report(
     from isinglass.cli.bootstrap import RESAMPLES
     from isinglass.show.report import write_report
 
-    output = file_or_stdout(output, "report.html")
-    check_ending(output, ENDINGS)
-    check_target(output, [model, table, attributes])
+    output = output_file(output, "report.html", ENDINGS, [model, table, attributes])
     loaded = Loaded.open(model)
     known = Attributes.read(attributes, loaded.network.variables)
     place = Path(model)

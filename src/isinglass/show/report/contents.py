@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import FloatArray
+from isinglass.arrays import FloatArray, round_digits
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import further_measures
@@ -24,7 +24,6 @@ from isinglass.show.layout import force_layout
 from isinglass.show.report.methods import explain_choice
 from isinglass.show.report.subject import Subject
 
-DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
 COUNTED = {"names", "name", "degree", "strength", "expected_influence"}
@@ -136,11 +135,6 @@ def read_wording(given: NodeValues | None, network: Network) -> list[str] | None
     return None if listed is None else ["" if text is None else str(text) for text in listed]
 
 
-def _round(values: FloatArray) -> list[float]:
-    """Return the values with a few significant digits."""
-    return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
-
-
 def list_nodes(
     subject: Subject, groups: Sequence[int], columns: Sequence[JsonObject], random_state: RandomSource
 ) -> JsonObject:
@@ -176,7 +170,7 @@ def list_pairs(subject: Subject) -> JsonObject:
         "s": pairs[:, 0],
         "t": pairs[:, 1],
         "first": first,  # number of the alpha of the first value
-        "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
+        "values": [round_digits(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
         "exact": table[:, subject.selected],  # in the selected network, with all digits
         "signed": shown.network.variables.has_sign(pairs),
     }
@@ -217,8 +211,8 @@ def list_categories(subject: Subject) -> JsonObject | None:
         "labels": [[None if value is None else str(value) for value in values] for values in variables.categories],
         "scores": variables.scores,
         "units": variables.units,
-        "fields": [_round(field) for field in variables.split(network.category_fields)],
-        "shares": None if shares is None else [_round(share) for share in shares],
+        "fields": [round_digits(field) for field in variables.split(network.category_fields)],
+        "shares": None if shares is None else [round_digits(share) for share in shares],
     }
 
 
@@ -243,8 +237,12 @@ def list_tables(subject: Subject, whole: Subject) -> list[JsonObject | None]:
         if (s, t) in place:
             signed = bool(network.edge_signs[k])
             means = None if shares is None else expected_along(whole.network, k, shares, whole.rules)
-            rows = None if signed else [_round(row) for row in block]
-            found[place[s, t]] = {"block": rows, "counts": count, "means": None if means is None else _round(means)}
+            rows = None if signed else round_digits(block)
+            found[place[s, t]] = {
+                "block": rows,
+                "counts": count,
+                "means": None if means is None else round_digits(means),
+            }
     return found
 
 
@@ -288,7 +286,7 @@ def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
     return {
         **{name: value for name, value in vars(missing).items() if isinstance(value, int | float | str)},
         "n_columns": n_columns,
-        "n_rounds": 0 if missing.changes is None else len(missing.changes),
+        "n_rounds": missing.n_rounds,
         "edge_information": [] if missing.edge_information is None else missing.edge_information,
         "patterns": [{"columns": each, "n_rows": count} for each, count in zip(patterns, counts, strict=True)],
     }
