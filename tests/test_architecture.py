@@ -30,6 +30,7 @@ LAYERS = (
     (
         "data",
         "variables",
+        "flat_layout",
         "matching",
         "conditionals",
         "couplings",

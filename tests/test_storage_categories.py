@@ -147,7 +147,7 @@ def test_categories_that_are_no_numbers_or_text_are_called_by_their_text(tmp_pat
 NODES = "solution.network.variables"
 WRONG = [
     (f"{NODES}.kinds", ("ordinal",), "one entry per"),
-    (f"{NODES}.kinds", ("cardinal",) * 4, "kinds must be binary"),
+    (f"{NODES}.kinds", ("cardinal",) * 4, 'kinds must be one of "binary"'),
     (f"{NODES}.kinds", None, "Variables.kinds is not tuple"),
     (f"{NODES}.kinds", ("nominal",) * 4, "nominal column"),
     (f"{NODES}.kinds", ("binary",) * 4, "is binary"),

@@ -1,25 +1,22 @@
-"""What the columns of a table are: names, kinds, categories, scores, and how categories lie in flat arrays.
-
-Tables, codings and networks share this record. A variable with *scores* is binary, ordinal or continuous: its
-categories are points on a line, and others see a cell by its score, one coordinate. A nominal variable has a coordinate
-per category: 1 for that of the cell, 0 for the others. Flat arrays have one entry per category, variable after variable
-(length T).
-"""
+"""What the columns of a table are: names, kinds, categories and scores. Tables, codings and networks share this."""
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import is_whole
+from isinglass.arguments import check_word, is_whole
 from isinglass.arrays import FloatArray, Mask, copy_unchecked, read_only
 from isinglass.errors import ArgumentError, DataError, called
+from isinglass.flat_layout import FlatLayout, Integers
 from isinglass.locating import Origin, choose_places
 from isinglass.names import check_names, default_names
 
@@ -31,12 +28,9 @@ _FEWER_CATEGORIES = (
 )
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
 
-Integers = NDArray[np.intp]
-Entry = TypeVar("Entry", bound=np.generic)
-
 
 @dataclass(frozen=True, repr=False)
-class Variables:
+class Variables(FlatLayout):
     """The variables of a table or network. Immutable; equal if their content is.
 
     Parameters
@@ -101,7 +95,7 @@ class Variables:
         if not isinstance(names, Iterable) or len(names) == 0:
             raise ArgumentError("names", "must be a list of strings, or a number of variables", names)
         checked = check_names(names, len(names))
-        return _unnamed_bits(len(checked))._with(names=checked, named=True)
+        return copy_unchecked(_unnamed_bits(len(checked)), names=checked, named=True)
 
     @classmethod
     def of(
@@ -126,7 +120,7 @@ class Variables:
             if len(entries) != p:
                 raise ArgumentError(name, f"must have one entry per variable ({p})", given)
         values = list(map(_list_categories, categories))
-        found = [_complete(*each) for each in zip(words, map(len, values), points, strict=True)]
+        found = [_complete(s, *each) for s, each in enumerate(zip(words, map(len, values), points, strict=True))]
         return cls(
             names=check_names(names, p),
             kinds=tuple(kind for kind, _ in found),
@@ -135,10 +129,6 @@ class Variables:
             named=names is not None,
         )
 
-    def _with(self, **changes: object) -> Variables:
-        """Return a copy with other entries, unchecked."""
-        return copy_unchecked(self, **changes)
-
     def with_names(self, names: Sequence[str] | None) -> Variables:
         """Return the same variables with other names; None keeps those they have."""
         if names is None:
@@ -146,24 +136,20 @@ class Variables:
         checked = check_names(names, self.n_features)
         if self.named and checked == self.names:
             return self
-        renamed = self._with(names=checked, named=True)
-        for name, layout in vars(self).items():  # what was computed holds for any names
-            if name not in self.__dataclass_fields__:
-                object.__setattr__(renamed, name, layout)
+        renamed = copy.copy(self)  # with the layout, which holds for any names
+        vars(renamed).update(names=checked, named=True)
         return renamed
 
     def take(self, columns: Sequence[int] | NDArray[np.generic]) -> Variables:
         """Return some of the variables, in this order."""
         chosen = choose_places(columns, self.n_features).tolist()
-        if self.is_plain and not self.named:
-            return _unnamed_bits(len(chosen))._with(names=tuple(self.names[s] for s in chosen))
         entries = ("names", "kinds", "categories", "scores", "covariate", *(["wording"] if self.wording else []))
-        return self._with(**{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
+        return copy_unchecked(self, **{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
 
     def with_wording(self, texts: Mapping[str, str]) -> Variables:
         """Return the same variables with what a source says about them, by name."""
         found = tuple(texts.get(name, "") for name in self.names)
-        return self._with(wording=found) if any(found) else self
+        return copy_unchecked(self, wording=found) if any(found) else self
 
     def with_covariates(self, columns: Sequence[int | str] | str | int | None) -> Variables:
         """Return the same variables, of which these are covariates, named as in options; None keeps those they have.
@@ -181,7 +167,7 @@ class Variables:
         if len(chosen) == self.n_features:
             named = list(self.names if self.named else range(self.n_features))
             raise ArgumentError("covariates", "must leave a column that is modeled", named)
-        return self._with(covariate=tuple(s in chosen for s in range(self.n_features)))
+        return copy_unchecked(self, covariate=tuple(s in chosen for s in range(self.n_features)))
 
     @property
     def n_features(self) -> int:
@@ -201,12 +187,12 @@ class Variables:
     @property
     def covariates(self) -> tuple[str, ...]:
         """Names of the covariates."""
-        return tuple(name for name, is_given in zip(self.names, self.covariate, strict=True) if is_given)
+        return tuple(compress(self.names, self.covariate))
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """Names of the others, which are the nodes of a network."""
-        return tuple(name for name, is_given in zip(self.names, self.covariate, strict=True) if not is_given)
+        return tuple(compress(self.names, self.is_modeled))
 
     def called(self, column: int) -> str:
         """Return what messages call a variable: its name in quotes, or its number if the source had no names."""
@@ -250,61 +236,6 @@ class Variables:
         return tuple(tuple(map(str, values)) for values in self.categories)
 
     @cached_property
-    def sizes(self) -> Integers:
-        """Number of categories of every variable, shape (p,)."""
-        return read_only(np.array([len(values) for values in self.categories], dtype=np.intp))
-
-    @cached_property
-    def has_scores(self) -> Mask:
-        """Which variables have scores, shape (p,)."""
-        return read_only(np.array([points is not None for points in self.scores]))
-
-    @cached_property
-    def widths(self) -> Integers:
-        """Number of coordinates of every variable, shape (p,): 1 with scores, else one per category."""
-        return read_only(np.where(self.has_scores, 1, self.sizes))
-
-    @cached_property
-    def starts(self) -> Integers:
-        """First category of every variable in flat arrays, shape (p,)."""
-        return read_only(np.cumsum(self.sizes) - self.sizes)
-
-    @cached_property
-    def first(self) -> Integers:
-        """First coordinate of every variable, shape (p,)."""
-        return read_only(np.cumsum(self.widths) - self.widths)
-
-    @cached_property
-    def column(self) -> Integers:
-        """Variable of every category, shape (T,)."""
-        return read_only(np.repeat(np.arange(self.n_features), self.sizes))
-
-    @cached_property
-    def is_later(self) -> Mask:
-        """Which categories are not the first of their variable, shape (T,): those with a field of their own."""
-        later = np.ones(len(self.column), dtype=bool)
-        later[self.starts] = False
-        return read_only(later)
-
-    @cached_property
-    def coordinate(self) -> Integers:
-        """Coordinate of every category, shape (T,)."""
-        within = np.arange(len(self.column)) - self.starts[self.column]
-        return read_only(self.first[self.column] + np.where(self.has_scores[self.column], 0, within))
-
-    @cached_property
-    def factor(self) -> FloatArray:
-        """Score of every category, 1 for those of nominal variables, shape (T,)."""
-        each = zip(self.scores, self.sizes.tolist(), strict=True)
-        return read_only(np.array([x for points, q in each for x in ((1.0,) * q if points is None else points)]))
-
-    @cached_property
-    def ranges(self) -> FloatArray:
-        """Largest distance of two categories of every variable, shape (p,); 1 for a nominal one."""
-        high, low = (extreme.reduceat(self.factor, self.starts) for extreme in (np.maximum, np.minimum))
-        return read_only(np.where(self.has_scores, high - low, 1.0))
-
-    @cached_property
     def continuous(self) -> Integers:
         """Numbers of the continuous variables."""
         return read_only(np.flatnonzero([kind == "continuous" for kind in self.kinds]))
@@ -324,63 +255,9 @@ class Variables:
                 found[s] = factor
         return read_only(found)
 
-    @property
-    def n_coordinates(self) -> int:
-        """Number of coordinates of all variables."""
-        return int(self.widths.sum())
-
     def score(self, column: int) -> FloatArray | None:
         """Return the scores of one variable; None if it is nominal."""
         return np.array(self.scores[column]) if self.scores[column] is not None else None
-
-    def split(self, flat: NDArray[Entry]) -> list[NDArray[Entry]]:
-        """Return views of the parts of a flat array that belong to each variable."""
-        ends = np.cumsum(self.sizes).tolist()
-        return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-    def flat(self, codes: NDArray[np.uint8]) -> Integers:
-        """Return the place of every cell's category in flat arrays, shape (p, n)."""
-        return np.asarray(self.starts[:, None] + codes.T)
-
-    def place(self, flat: Integers) -> FloatArray:
-        """Return the coordinates of cells given by `flat`, shape (n_coordinates, n)."""
-        placed = np.zeros((self.n_coordinates, flat.shape[1]))
-        placed[self.coordinate[flat], np.arange(flat.shape[1])] = self.factor[flat]
-        return placed
-
-    def has_sign(self, pairs: NDArray[np.integer]) -> Mask:
-        """Tell which pairs, shape (n, 2), have one parameter, and so a sign."""
-        return np.asarray(self.has_scores[pairs].all(axis=1))
-
-    def block_shape(self, s: int, t: int) -> tuple[int, int]:
-        """Return the shape of B_st: a row or column per category of a nominal variable, one of any other."""
-        return int(self.widths[s]), int(self.widths[t])
-
-    def block_sizes(self, pairs: NDArray[np.integer]) -> Integers:
-        """Return the number of entries of B_st of every pair."""
-        return np.asarray(self.widths[pairs].prod(axis=1, dtype=np.intp))
-
-    def block_scale(self, pairs: NDArray[np.integer]) -> FloatArray:
-        """Return ‖Θ_st‖ / ‖B_st‖ of every pair: 2 for two nominal variables, √2 for one, else 1."""
-        return np.asarray(np.sqrt(2.0) ** (~self.has_scores[pairs]).sum(axis=1))
-
-    def split_blocks(self, pairs: NDArray[np.integer], parameters: FloatArray) -> list[FloatArray]:
-        """Return views of the blocks of these pairs, which lie one after the other."""
-        ends = np.cumsum(self.block_sizes(pairs)).tolist()
-        shapes = self.widths[pairs].tolist()
-        bounds = zip([0, *ends[:-1]], ends, shapes, strict=True) if shapes else ()
-        return [parameters[start:end].reshape(shape) for start, end, shape in bounds]
-
-    def block_values(self, pairs: NDArray[np.integer], parameters: FloatArray) -> FloatArray:
-        """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other."""
-        if self.has_scores.all() or not len(pairs):
-            return parameters
-        sizes = self.block_sizes(pairs)
-        norms = np.sqrt(np.add.reduceat(parameters * parameters, np.cumsum(sizes) - sizes))
-        signed = self.has_sign(pairs)
-        values = self.block_scale(pairs) * norms
-        values[signed] = parameters[np.cumsum(sizes)[signed] - 1]
-        return values
 
     def describe_kinds(self) -> str:
         """Say how many variables there are of each kind."""
@@ -395,7 +272,7 @@ class Variables:
 def _unnamed_bits(p: int) -> Variables:
     one = Variables(default_names(1), ("binary",), (_BITS,), (_BIT_SCORES,), named=False)
     entries = {name: getattr(one, name) * p for name in ("kinds", "categories", "scores", "covariate")}
-    return one._with(names=default_names(p), **entries)
+    return copy_unchecked(one, names=default_names(p), **entries)
 
 
 def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the source
@@ -413,10 +290,12 @@ def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the so
     return listed
 
 
-def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> tuple[str, tuple[float, ...] | None]:
-    """Return the kind and the scores of a variable, given its number of categories and what was said about it."""
-    check_kind(kind)
-    points = None if scores is None else _floats(scores)
+def _complete(
+    s: int, kind: str, n_categories: int, scores: Sequence[float] | None
+) -> tuple[str, tuple[float, ...] | None]:
+    """Return the kind and the scores of variable s, given its number of categories and what was said about it."""
+    check_word("kinds", kind, KINDS)
+    points = None if scores is None else tuple(check_scores(scores, n_categories, f"column {s}"))
     if n_categories == 2:
         points = points or _BIT_SCORES
         return ("binary" if points == _BIT_SCORES else "ordinal"), points
@@ -426,22 +305,9 @@ def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> t
     return kind, points
 
 
-def _floats(scores: Sequence[float]) -> tuple[float, ...]:
-    try:
-        return tuple(float(point) for point in scores)
-    except (TypeError, ValueError):
-        raise ArgumentError("scores", "must be a list of numbers, or None, for every variable", scores) from None
-
-
-def check_kind(kind: object) -> None:
-    """Refuse what is no kind of variable."""
-    if kind not in KINDS:
-        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
-
-
 def check_variable(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
     """Refuse a variable whose kind, categories and scores do not fit together."""
-    check_kind(kind)
+    check_word("kinds", kind, KINDS)
     if not 2 <= n_categories <= MAX_CATEGORIES:
         raise DataError(f"column {called} must have 2 to {MAX_CATEGORIES} categories; got {n_categories}.")
     if kind == "binary" and (n_categories != 2 or scores != _BIT_SCORES):
@@ -449,10 +315,10 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
             f"column {called} is binary and must hold 0 and 1; got {n_categories} categories with the scores {scores}. "
             "Declare it as ordinal if its categories have an order, as nominal if they have none."
         )
-    if kind == "continuous" and n_categories == 2:
-        raise DataError(f"column {called} has two categories, and a continuous column three or more.")
-    if kind == "nominal" and (scores is not None or n_categories == 2):
-        raise DataError(f"scores must be None for the nominal column {called}; got {n_categories} categories.")
+    if kind in ("nominal", "continuous") and n_categories == 2:
+        raise DataError(f"column {called} has two categories, and a {kind} column three or more.")
+    if kind == "nominal" and scores is not None:
+        raise DataError(f"scores must be None for the nominal column {called}; got {scores}.")
     if kind in ("ordinal", "continuous"):
         check_scores(scores, n_categories, f"column {called}")
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from isinglass.arguments import check_word
 from isinglass.data.meaning.coding import by_column
 from isinglass.data.meaning.rules import Cut
 from isinglass.data.meaning.specs import ColumnSpec, Statement
@@ -15,7 +16,7 @@ from isinglass.data.options import Binarize, Encode, ValueOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, called, setting
-from isinglass.variables import check_kind
+from isinglass.variables import KINDS
 
 
 def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
@@ -129,7 +130,7 @@ def _list_kinds(stated: Kinds | None, source: Source) -> list[Value]:
             raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds), _remark_row_names(source))
     for kind in kinds:
         if kind is not None:
-            check_kind(kind)
+            check_word("kinds", kind, KINDS)
     return kinds
 
 
