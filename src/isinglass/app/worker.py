@@ -26,7 +26,7 @@ from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.table_info import ColumnInfo
 from isinglass.data.files import read_table  # noqa: F401 - as above
-from isinglass.data.meaning.guards import NO_ANSWERS
+from isinglass.data.meaning.guessing import NO_ANSWERS
 from isinglass.json_text import JsonObject
 from isinglass.select.progress import reporting
 

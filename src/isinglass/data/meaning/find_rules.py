@@ -7,22 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from isinglass.arguments import is_whole
 from isinglass.arrays import FloatArray, Mask
-from isinglass.data.meaning.advice import CONTINUOUS, DROP, drop, kind_option, make_missing
+from isinglass.data.meaning.advice import DROP, kind_option, make_missing
 from isinglass.data.meaning.grid import equal_steps, normal_steps
 from isinglass.data.meaning.guards import guard_measured
-from isinglass.data.meaning.recognition import MANY_LEVELS, amounts, has_too_many
+from isinglass.data.meaning.levels import find_levels
+from isinglass.data.meaning.recognition import MANY_LEVELS, amounts
 from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
-from isinglass.data.meaning.scores import scores_from_lowest, steps_of
 from isinglass.data.meaning.specs import ColumnSpec
-from isinglass.data.meaning.two_values import pair_of, two_values
-from isinglass.data.meaning.values import Value, as_float, as_whole, is_finite, is_number, show_value, show_values
-from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
-from isinglass.variables import MAX_CATEGORIES
-
-_GIVE_NUMBERS = setting("encode", python="encode={…: 0, …: 1, …: 2}")
-_ORDERED = setting("ordered", python="an ordered categorical")
+from isinglass.data.meaning.two_values import two_values
+from isinglass.data.meaning.values import as_float, is_finite, is_number, show_values
+from isinglass.errors import ArgumentError, DataError, setting
 
 
 def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tuple[list[Rule], list[int]]:
@@ -107,9 +102,9 @@ def _rule_of_kind(spec: ColumnSpec, kind: str) -> Rule:
     Texts that were meant as numbers, such as 1,5, are refused by the grid, whose message says how to read them.
     """
     if kind != "continuous":
-        return _levels(spec, kind)
+        return find_levels(spec, kind)
     has_amounts = not spec.is_encoded and bool(amounts(spec.values, spec.source.decimal))
-    return _grid(spec) if len(spec.kept_values) > 2 or has_amounts else _levels(spec, "ordinal")
+    return _grid(spec) if len(spec.kept_values) > 2 or has_amounts else find_levels(spec, "ordinal")
 
 
 def _reverse(rule: Rule, spec: ColumnSpec) -> Levels:
@@ -176,112 +171,3 @@ def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, F
             f"{spec.where} must hold numbers whose differences are finite; got {show_values(set(numbers))}."
         )
     return np.array(numbers, dtype=np.float64), None if weights is None else weights[rows][there]
-
-
-def _levels(spec: ColumnSpec, kind: str) -> Levels:
-    """Return the rule of an ordinal or nominal column; it is binary if it has two categories without scores."""
-    numbers, points = _stated_numbers(spec), None
-    if numbers is None:
-        found = _plain_values(spec, kind) if spec.column.categories is None else _declared_values(spec, kind)
-        entries = {value: k for k, value in enumerate(found)}
-    else:
-        _check_numbers(numbers, spec)
-        points = sorted({float(number) for number in numbers.values()})
-        in_order = sorted(numbers.items(), key=lambda item: float(item[1]))
-        entries = {value: points.index(float(number)) for value, number in in_order}
-    first = {code: value for value, code in reversed(entries.items())}
-    values = [first[code] for code in range(len(first))]
-    _check_count(values, spec)
-    scores = points if spec.scores is None or isinstance(spec.scores, str | Mapping) else spec.scores
-    if len(values) <= 2 and scores is points:
-        pair = pair_of(values, spec.column, kind)  # perhaps in another order
-        bits = {value: bit for bit, value in enumerate(pair) if value is not None}
-        return Levels(bits | {value: pair.index(values[code]) for value, code in entries.items()})
-    if kind == "nominal":
-        return Levels(entries, kind, None)
-    if scores is not None:
-        return Levels(entries, kind, tuple(scores_from_lowest(scores, len(values), spec.where)))
-    if all(map(is_number, values)) and values == sorted(values):
-        return Levels(entries, kind, tuple(steps_of(values, spec.where)))
-    return Levels(entries, kind, tuple(map(float, range(len(values)))))
-
-
-def _stated_numbers(spec: ColumnSpec) -> dict[Value, Value] | None:
-    """Return what `scores` or `encode` say about the values of a column that are not missing, None if nothing."""
-    if isinstance(spec.scores, Mapping):
-        return dict(spec.scores)
-    return spec.encode.answers_among(spec.values) if spec.is_encoded else None
-
-
-def _check_numbers(numbers: Mapping[Value, Value], spec: ColumnSpec) -> None:
-    """Refuse what ``encode`` or ``scores`` gives to values if it is no number, or if a value of the column has none."""
-    given = "scores" if isinstance(spec.scores, Mapping) else "encode"
-    for value, number in numbers.items():
-        if not is_finite(number):
-            missing = setting("encode", {value: None}, python="None")
-            raise ArgumentError(given, f"must map {value!r} to a number or missing ({missing})", number)
-    if given == "scores" and len(set(map(float, numbers.values()))) < len(numbers):
-        raise ArgumentError("scores", f"must be different numbers for {spec.where}", spec.scores)
-    unknown = [value for value in spec.values if value not in numbers and value not in spec.encode.missing]
-    if unknown:
-        raise DataError(
-            f"{setting(given)} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
-            f"is not in it. Add them."
-        )
-
-
-def _declared_values(spec: ColumnSpec, kind: str) -> list[Value]:
-    """Return the categories that the source declares, in its order; labels have that of their values."""
-    column = spec.column
-    values = list(column.categories or ())
-    words = all(isinstance(value, str) for value in values)
-    if kind == "ordinal" and len(values) > 2 and column.declared == "nominal" and words:
-        raise DataError(
-            f"{spec.where} must be an ordered categorical to be ordinal; got one whose categories have no order "
-            f"({show_values(values)}). Use {_ORDERED}, or give each value its number: {_GIVE_NUMBERS}."
-        )
-    if column.declared != "ordinal" and all(is_number(value) for value in values):
-        values = sorted(values)
-    return values
-
-
-def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
-    """Return the values of a column of numbers or of text, in ascending order."""
-    seen, where = spec.values, spec.where
-    if all(is_number(value) for value in seen):
-        if not all(map(is_finite, seen)):
-            raise DataError(f"{where} must hold finite numbers to have categories; got {show_values(seen)}.")
-        return [int(value) if is_whole(value) else as_whole(float(value)) for value in sorted(seen)]
-    odd = next((value for value in seen if not isinstance(value, str) and not is_number(value)), None)
-    if odd is not None:
-        raise CellTypeError(
-            f"{where} must hold numbers or text to have categories; got {show_value(odd)}, of type "
-            f"{type(odd).__name__}. Turn the cells into these, or leave the column out ({DROP})."
-        )
-    if any(map(is_number, seen)):
-        raise DataError(
-            f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
-            f"Declare the column as nominal, or say which values are missing.{spec.remark}"
-        )
-    if kind == "ordinal" and len(seen) > 2:
-        raise DataError(
-            f"{where} needs an order of its categories to be ordinal; got {show_values(seen)}. Give each a "
-            f"number ({_GIVE_NUMBERS}), use {_ORDERED}, or declare the column as nominal.{spec.remark}"
-        )
-    return sorted(str(value) for value in seen)
-
-
-def _check_count(values: list[Value], spec: ColumnSpec) -> None:
-    """Refuse a column with too many categories, or with too few rows for them."""
-    q, where, n_rows = len(values), spec.where, spec.source.shape[0]
-    merge = f"If they are numbers, use {CONTINUOUS}; otherwise merge" if all(map(is_number, values)) else "Merge"
-    remark, mention = spec.remark, drop([spec.label])
-    leave_out = "" if mention in remark else f", or leave the column out ({mention})"
-    remedy = f"{merge} its values into fewer categories{leave_out}.{remark}"
-    if q > MAX_CATEGORIES:
-        raise DataError(f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. {remedy}")
-    if has_too_many(q, n_rows):
-        raise DataError(
-            f"{where} must have at least two rows per category on average; got {q} categories in {n_rows} rows. "
-            f"{remedy}"
-        )

@@ -33,6 +33,7 @@ from isinglass.data.meaning.advice import (
     warn_about,
 )
 from isinglass.data.meaning.coding import Guess
+from isinglass.data.meaning.guessing import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE, OTHER_TYPE
 from isinglass.data.meaning.recognition import (
     FEWEST_ITEMS,
     MANY_LEVELS,
@@ -54,9 +55,8 @@ MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
 SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
-IDENTIFIER, WEIGHTS, DATES, NO_ANSWERS = "names rows?", "weights?", "dates", "no answers"
-OTHER_TYPE, NOT_FINITE = "neither numbers nor text", "not finite"
-"""Notes of columns that other modules ask for."""
+WEIGHTS = "weights?"
+"""Note of columns that other modules ask for."""
 _REMEDIES = {
     OTHER_TYPE: "turn its cells into one of these",
     NOT_FINITE: "make such cells missing",

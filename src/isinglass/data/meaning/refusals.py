@@ -19,7 +19,7 @@ from isinglass.data.meaning.advice import (
     say_kind,
 )
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.finding import guess_kinds
+from isinglass.data.meaning.guessing import guess_kinds
 from isinglass.data.meaning.recognition import are_dates, is_unclear
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
