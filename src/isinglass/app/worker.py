@@ -96,7 +96,7 @@ def look(console: Console, table: str, reading: Reading) -> None:
             "columns": [{**vars(column), **_values(column.values)} for column in columns],
             "n_rows": len(data),
             "n_missing": data.n_missing,
-            "weights": table_info.weights_place(columns, reading),
+            "weights": table_info.find_weights(columns, reading)[0],
             "file": reading.describe_file(data),
             "has_row_names": "id_column" in data.detected,
             "has_decimal_commas": data.detected.get("decimal") == ",",

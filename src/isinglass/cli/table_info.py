@@ -173,7 +173,7 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
     Constants are dropped, and columns that look like other row weights.
     """
     keys = [column.key for column in columns]
-    weights, apart = weights_place(columns, reading), weights_alike(columns, reading)
+    weights, apart = find_weights(columns, reading)
     kinds: dict[int, str | None] = {}  # that are guessed; None: to be dropped
     for j, column in enumerate(columns):
         if not column.stated and j != weights:
@@ -189,27 +189,20 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
     return shlex.join(spell_reading(said))
 
 
-def weights_place(columns: Sequence[ColumnInfo], reading: Reading) -> int | None:
-    """Return the place of the column that seems to hold row weights, if `fit` can take it for them.
+def find_weights(columns: Sequence[ColumnInfo], reading: Reading) -> tuple[int | None, list[int]]:
+    """Return the place of the column that `fit` can take for row weights, and the places of all that look like weights.
 
-    It takes none with missing cells, and needs two other columns.
+    `fit` takes none with missing cells, and needs two other columns. The options for `fit` make these columns weights
+    or drop them; here they are still variables.
     """
     from isinglass.data.meaning.guards import WEIGHTS
 
     kept = [column for column in columns if column.kind is not None]
     if "weights" in reading.said or len(kept) < 3:
-        return None
-    noted = [j for j, column in enumerate(columns) if WEIGHTS in column.notes]
-    return next((j for j in noted if columns[j].kind and not columns[j].missing), None)
-
-
-def weights_alike(columns: Sequence[ColumnInfo], reading: Reading) -> list[int]:
-    """Return the places of the columns that are variables here, and that the options for `fit` make weights or drop."""
-    from isinglass.data.meaning.guards import WEIGHTS
-
-    weights = weights_place(columns, reading)
+        return None, []
     noted = [j for j, column in enumerate(columns) if WEIGHTS in column.notes and column.kind]
-    return [] if weights is None else [j for j in noted if j == weights or not columns[j].stated]
+    weights = next((j for j in noted if not columns[j].missing), None)
+    return weights, [] if weights is None else [j for j in noted if j == weights or not columns[j].stated]
 
 
 def estimate_time(data: Table, n_jobs: int) -> JsonObject:
