@@ -13,13 +13,8 @@ from isinglass import read_table
 from isinglass._core import Words
 from isinglass.data.files.documents import Limits
 from isinglass.data.files.preamble import blank_comments
-from isinglass.data.files.text import (
-    _add_words,
-    _read_many,
-    find_delimiter,
-    read_records,
-    to_utf8,
-)
+from isinglass.data.files.records import _add_words, _read_many, read_records
+from isinglass.data.files.text import find_delimiter, to_utf8
 from isinglass.errors import DataError, LimitError
 
 

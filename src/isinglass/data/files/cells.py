@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from isinglass.data.column import BLANKS, Column
 from isinglass.data.files.header import FirstRecord
+from isinglass.data.files.records import Records
 from isinglass.data.meaning.coding import Layout
-from isinglass.data.meaning.rules import Codes
 from isinglass.data.meaning.values import THOUSANDS, Value, is_number, read_cell
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
 from isinglass.names import tidy_name
 
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """The records of a text file or a spreadsheet. The first is kept apart: it may be a header."""
-
-    first: list[str]  # fields of the first record
-    columns: list[tuple[Codes, list[str]]]  # the others: of each column the positions of its fields among its words
-    # the line on which the record of a given number ends; the first record has number 0, lines count from 1
-    line_of: Callable[[int], int]
-
-    @property
-    def words(self) -> list[list[str]]:
-        """The words of every column."""
-        return [words for _, words in self.columns]
 
 
 def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> str:
@@ -67,7 +51,7 @@ def lay_out(
         value_of.update((word, read_cell(word, decimal)) for word in words if word not in value_of)
     lacks_corner = len(first) < len(columns)  # R leaves it out
     names = ["", *first] if lacks_corner else first
-    is_header = header is True or lacks_corner
+    is_header = header is True or lacks_corner or records.n_titles > 0
     if header == "auto" and not is_header:
         has_known = any(set(some) <= set(names) for some in known)
         is_header = has_known or _first_record(records, value_of, missing).is_header
@@ -79,6 +63,8 @@ def lay_out(
         raise DataError(
             f"the file has a header and no rows. Pass {setting('header', False)} if its first line holds data."
         )
+    found = {"decimal": decimal} if decimal == "," else {}
+    found["header"] = "first line" if is_header else "none"
     read = [Column(codes, [value_of[word] for word in words], blanks=BLANKS, words=words) for codes, words in columns]
     table = Source(
         (n_rows, len(read)),
@@ -86,7 +72,9 @@ def lay_out(
         names=names if is_header else None,
         is_file=True,
         describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
-        layout=Layout(has_header=is_header, decimal=decimal),
+        layout=Layout(has_header=is_header, delimiter=records.delimiter, decimal=decimal),
+        wording=records.wording,
+        detected={**records.detected, **found},
     )
     last = len(read) - 1
     has_name = is_header and names[last] != ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import IO
@@ -13,12 +13,13 @@ from isinglass.data.files.documents import Document, Limits, name_of, open_docum
 from isinglass.data.files.formats import explain_damage, find_format, load_table
 from isinglass.data.files.header import find_row_names, warn_of_ascending
 from isinglass.data.files.preamble import blank_comments, blank_titles, take_wording, warn_of_titles
+from isinglass.data.files.records import Records, read_records
 from isinglass.data.files.spreadsheets import load_excel
-from isinglass.data.files.text import DELIMITERS, find_delimiter, read_records, to_utf8
-from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
+from isinglass.data.files.text import DELIMITERS, find_delimiter, to_utf8
+from isinglass.data.meaning.coding import NO_FILE, Coding, Layout, by_column
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import read_word, spell_out
+from isinglass.data.meaning.values import Value, read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
@@ -150,48 +151,56 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
     known = NO_FILE if coding is None else coding.layout
     header = False if options.header == "auto" and known.has_header is False else options.header
     missing = BLANKS | spell_out([*options.missing_everywhere, *options.words_for_missing])
-    limits, decimal, separator, wording, n_titles = document.limits, options.decimal, None, dict[str, str](), 0
-    detected: dict[str, str] = {}
     if kind == "excel":
-        with explain_damage(kind, limits):
-            records, detected["sheet"], n_titles = load_excel(
-                document.data, limits, options.sheet, header, lambda words: decimal or find_decimal(words, missing)
-            )
+        records = _read_sheet(document, options, header, missing)
     else:
-        data, n_comments = blank_comments(
-            to_utf8(document.data, "utf-8" if document.is_decoded else options.encoding, limits)
-        )
-        separator = _find_separator(data, options.delimiter, known.delimiter)
-        if header:
-            data, n_titles = blank_titles(data, separator)
-            data, wording = take_wording(data, separator)
-        records = read_records(data, separator, limits)
-        detected["delimiter"] = next((name for name, each in DELIMITERS.items() if each == separator), separator)
-        if n_left_out := n_comments + n_titles + 2 * bool(wording):
-            detected["comments"] = str(n_left_out)
-        if decimal is None and separator == ",":
-            decimal = "."
-        elif decimal is None and known.delimiter not in (None, ","):
-            decimal = known.decimal
-    decimal = decimal or find_decimal(records.words, missing)
-    if n_titles:
-        header = True  # titles are only above one
-        if coding is None:
-            warn_of_titles(n_titles)
-    raw = lay_out(records, header, decimal, missing, () if coding is None else coding.called)
-    if decimal == ",":
-        detected["decimal"] = decimal
-    detected["header"] = "first line" if raw.layout.has_header else "none"
-    return replace(raw, layout=replace(raw.layout, delimiter=separator), detected=detected, wording=wording)
+        records = _read_text(document, options, header, known.delimiter)
+    if records.n_titles and coding is None:
+        warn_of_titles(records.n_titles)
+    decimal = options.decimal or _known_decimal(records, known) or find_decimal(records.words, missing)
+    return lay_out(records, header, decimal, missing, () if coding is None else coding.called)
 
 
-def _find_separator(data: bytes, stated: str | None, known: str | None) -> str:
+def _read_sheet(document: Document, options: ReadOptions, header: bool | str, missing: Collection[Value]) -> Records:
+    """Return the records of a spreadsheet."""
+
+    def choose_decimal(words: Iterable[Iterable[str]]) -> str:
+        return options.decimal or find_decimal(words, missing)
+
+    with explain_damage("excel", document.limits):
+        return load_excel(document.data, document.limits, options.sheet, header, choose_decimal)
+
+
+def _read_text(document: Document, options: ReadOptions, header: bool | str, known: str | None) -> Records:
+    """Return the records of a text, whose delimiter is the one ``known`` from another file if this splits it evenly."""
+    encoding = "utf-8" if document.is_decoded else options.encoding
+    data, n_comments = blank_comments(to_utf8(document.data, encoding, document.limits))
+    delimiter = _choose_delimiter(data, options.delimiter, known)
+    n_titles, wording = 0, dict[str, str]()
+    if header:
+        data, n_titles = blank_titles(data, delimiter)
+        data, wording = take_wording(data, delimiter)
+    detected = {"delimiter": next((name for name, each in DELIMITERS.items() if each == delimiter), delimiter)}
+    if n_left_out := n_comments + n_titles + 2 * bool(wording):
+        detected["comments"] = str(n_left_out)
+    records = read_records(data, delimiter, document.limits)
+    return replace(records, delimiter=delimiter, n_titles=n_titles, wording=wording, detected=detected)
+
+
+def _choose_delimiter(data: bytes, stated: str | None, known: str | None) -> str:
     """Return the character that separates fields: as stated, or as found, by preference as in another file."""
     found = find_delimiter(data, known) if stated is None else stated
-    separator = DELIMITERS.get(found, found)
-    if len(separator) != 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
+    delimiter = DELIMITERS.get(found, found)
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in ('"', "\n", "\r", "\0"):
         raise ArgumentError("delimiter", f"must be one character or one of {tuple(DELIMITERS)}", stated)
-    return separator
+    return delimiter
+
+
+def _known_decimal(records: Records, known: Layout) -> str | None:
+    """Return what separates decimals, as the delimiter or another file of the kind says; None if neither does."""
+    if records.delimiter == ",":
+        return "."
+    return known.decimal if records.delimiter is not None and known.delimiter not in (None, ",") else None
 
 
 def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from isinglass.data.column import number_distinct
-from isinglass.data.files.cells import Records
 from isinglass.data.files.documents import BYTES_PER_OBJECT, Limits
 from isinglass.data.files.preamble import SAMPLE_RECORDS, count_titles
+from isinglass.data.files.records import Records
 from isinglass.data.meaning.values import Value
 from isinglass.errors import ArgumentError, DataError
 
@@ -26,8 +26,8 @@ _CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
 
 def load_excel(
     data: bytes, limits: Limits, sheet: str | int | None, header: bool | str, find_decimal: FindDecimal
-) -> tuple[Records, str, int]:
-    """Read a sheet of a spreadsheet as text, without titles above a header; return its name and their number.
+) -> Records:
+    """Read a sheet of a spreadsheet as text, without titles above a header.
 
     Numbers are written with the decimal separator of its texts.
     """
@@ -50,7 +50,8 @@ def load_excel(
     decimal = find_decimal([{cell for cell in cells if isinstance(cell, str)} for cells in cells_of])
     columns = [number_distinct([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
     top = (page.start or (0, 0))[0] + 1 + n_titles
-    return Records([_spell(cell, decimal) for cell in first], columns, lambda record: record + top), page.name, n_titles
+    names = [_spell(cell, decimal) for cell in first]
+    return Records(names, columns, lambda record: record + top, n_titles=n_titles, detected={"sheet": page.name})
 
 
 def _choose_sheet(book: CalamineWorkbook, sheet: str | int | None) -> CalamineSheet:
