@@ -34,6 +34,7 @@ LAYERS = (
         "matching",
         "conditionals",
         "couplings",
+        "coupling_graph",
         "network",
         "network_like",
         "pairs",

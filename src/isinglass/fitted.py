@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import RandomSource, check_count, check_kind, check_path
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.conditionals import energies, ones_given_rest, row_scores
+from isinglass.coupling_graph import strongest_first
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete, open_once
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values, put_numbers
 from isinglass.evaluate.prediction import cell_probabilities, fill_drawn, fill_most_probable, label_cells, score_rows
-from isinglass.network import Network, strongest_first
+from isinglass.network import Network
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_sample

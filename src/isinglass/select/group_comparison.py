@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Arrays, Mask
+from isinglass.coupling_graph import union_keys
 from isinglass.data import Table, TableLike, category_counts, which_vary
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, DataError, listed, suppress_warnings, warn
 from isinglass.missing_record import Missing
-from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import Solution
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal

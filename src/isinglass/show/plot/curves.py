@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_count, check_kind, check_not_negative
 from isinglass.arrays import FloatArray
+from isinglass.coupling_graph import union_keys
 from isinglass.errors import DataError
 from isinglass.evaluate.agreement import RocCurve
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
-from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
