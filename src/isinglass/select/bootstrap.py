@@ -93,8 +93,7 @@ def bootstrap(
     ([[0, 1]], [1.0], True)
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
-    run.refuse_time_limit()
-    run.require_seed(random_state)
+    run.check_for_many(random_state)
     X, groups = take_column(X, groups, "groups")
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)

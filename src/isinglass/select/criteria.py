@@ -65,8 +65,8 @@ def compare_criteria(
     EBIC       0.010      1               1  1681.501    -1.681
     mine       0.050      1               1  1695.532    -1.692
     """
-    run.refuse_time_limit()
     run.refuse_checkpoint()
+    run.check_for_many(random_state)
     table = as_table(X, sample_weight).without_holes().counted()
     folds = CrossValidation(n_folds=n_folds)
     if methods is None:

@@ -185,17 +185,15 @@ class Support:
         sums.outer += gradients @ gradients.T  # of one array with itself, which takes half the time
 
 
-def corners(n_categories: int) -> FloatArray:
-    """Return the corners of a regular simplex with edges of length 1, centered: one row per category."""
-    from scipy.linalg import helmert
-
-    return np.asarray(helmert(n_categories).T / np.sqrt(2.0))
-
-
 def _points(score: FloatArray | None, occurs: Mask) -> FloatArray:
-    """Return the points of the categories of a column that occur, the corners of a simplex where it has no scores."""
+    """Return the points of the categories of a column that occur: scores, or corners of a simplex with sides of 1."""
     numbers = np.flatnonzero(occurs)
-    own = corners(max(len(numbers), 2))[: len(numbers)] if score is None else score[numbers, None]
+    if score is None:
+        from scipy.linalg import helmert  # slow to import
+
+        own = helmert(max(len(numbers), 2)).T[: len(numbers)] / np.sqrt(2.0)
+    else:
+        own = score[numbers, None]
     points = np.zeros((len(occurs), own.shape[1]))
     points[numbers] = own
     return points

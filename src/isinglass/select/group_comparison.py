@@ -99,8 +99,7 @@ def compare_groups(
     >>> found.groups, found.p_structure
     (('first', 'second'), 0.01)
     """
-    run.refuse_time_limit()
-    run.require_seed(random_state)
+    run.check_for_many(random_state)
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count)

@@ -15,7 +15,6 @@ from isinglass.conditionals import row_scores
 from isinglass.data import category_counts, which_occur
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.parallel import run_tasks, task_run
@@ -143,8 +142,6 @@ def _without_edges(task: Task) -> Solution:
     table = task.table
     if table.variables.has_covariates:
         return task.path(1)[0]
-    if not table.variables.is_binary:
-        logs, variables = np.log(category_counts(table) + 0.5), table.variables
-        fields = (logs - logs[variables.starts][variables.column])[variables.is_later]
-        return Solution(Network(fields, [], [], variables=variables), np.inf)
-    return Solution(Network(smoothed_field(category_counts(table)[1::2], task.n_rows), [], []), np.inf)
+    logs, variables = np.log(category_counts(table) + 0.5), table.variables
+    fields = (logs - logs[variables.starts][variables.column])[variables.is_later]
+    return Solution(Network(fields, [], [], variables=variables), np.inf)

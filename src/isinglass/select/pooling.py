@@ -18,6 +18,7 @@ from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import as_solution
 from isinglass.results import Solution
+from isinglass.select.derivatives import Support
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free
@@ -163,8 +164,10 @@ def pool(
 def can_pool(imputation: Imputation, solution: Solution) -> bool:
     """Tell whether there are couplings, several completed tables, and standard errors on these."""
     n_tables = imputation.n_imputations
-    is_several = imputation.network is not None and n_tables >= 2
-    return is_several and solution.n_edges > 0 and has_errors(imputation.completed(0), solution, n_tables)
+    if imputation.network is None or n_tables < 2 or not solution.n_edges:
+        return False
+    table = imputation.completed(0)
+    return has_errors(Support.of(table, solution.network), len(table), n_tables)
 
 
 def _estimate_again(

@@ -213,7 +213,7 @@ def free_estimate(
     """
     support, p = Support.of(table, solution.network), solution.network.n_features
     values, errors = np.full((2, p + len(solution.network.pairs)), np.nan)
-    if _is_too_large(support, table):
+    if not has_errors(support, len(table)):
         return values, errors
     work = len(table) * float(support.n_parameters) ** 2
     with one_blas_thread if work < WORK_FOR_BLAS_THREADS else nullcontext():
@@ -227,15 +227,11 @@ def free_estimate(
     return values, errors
 
 
-def has_errors(table: AnyTable, solution: Solution, n_tables: int = 1) -> bool:
+def has_errors(support: Support, n_rows: int, n_tables: int = 1) -> bool:
     """Tell whether `free_estimate` gives errors for this number of tables, or leaves them out as they take long."""
-    return not _is_too_large(Support.of(table, solution.network), table, n_tables)
-
-
-def _is_too_large(support: Support, table: AnyTable, n_tables: int = 1) -> bool:
     size = float(support.n_parameters)
-    work = n_tables * (len(table) + size) * size**2  # products over the rows, and the inverse
-    return size > MAX_FOR_ERRORS or work > MAX_WORK_FOR_ERRORS
+    work = n_tables * (n_rows + size) * size**2  # products over the rows, and the inverse
+    return size <= MAX_FOR_ERRORS and work <= MAX_WORK_FOR_ERRORS
 
 
 def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:

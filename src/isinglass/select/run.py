@@ -57,10 +57,11 @@ class Run(Settings):
         """Return when a run that begins now has to end, by the clock `time.monotonic`."""
         return math.inf if self.max_time is None else time.monotonic() + self.max_time
 
-    def refuse_time_limit(self) -> None:
-        """Refuse a time limit where many networks are estimated."""
+    def check_for_many(self, random_state: object) -> None:
+        """Refuse a time limit where many networks are estimated, and a checkpoint without a seed."""
         if self.max_time is not None:
             raise ArgumentError("max_time", "must be left out where many networks are estimated", self.max_time)
+        self.require_seed(random_state)
 
     def refuse_checkpoint(self) -> None:
         """Refuse a checkpoint where nothing is resumed."""

@@ -124,8 +124,7 @@ def sample_size(
         raise ArgumentError("rows", "must be different numbers of rows, at least one", rows)
     sizes = tuple(sorted(sizes))
     wanted = as_method(method)
-    run.refuse_time_limit()
-    run.require_seed(random_state)
+    run.check_for_many(random_state)
     seeds = spawn_seeds(random_state, len(sizes) * repeats)
     fingerprint = {
         "network": truth,
