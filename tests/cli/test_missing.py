@@ -124,6 +124,8 @@ def test_what_a_fit_needs_names_doubtful_codes(tmp_path):
         run("info", table, "--ordinal", "a").stdout.split()
     )
     assert "--na" not in run("info", table, "--na", "99").stdout
+    tailed = write_csv(tmp_path / "tail.csv", ["x", "b"], [[round(1.07**k, 3), k % 2] for k in range(200)])
+    assert "add --normal-scores if a warning is right" in " ".join(run("info", tailed).stdout.split())
 
 
 def test_nothing_missing_gives_the_same_network(tmp_path):

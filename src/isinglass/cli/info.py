@@ -11,7 +11,8 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
-from isinglass.cli.option_table import TABLE
+from isinglass.cli.grammar import name_of
+from isinglass.cli.option_table import OPTIONS, TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.table_info import (
     SHOWN,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from isinglass.data import Table
 
 NEEDS = "Fit needs"  # the fact that is options of `fit`
+ADVISED = ("na_values", "normal_scores", "reverse", "combine_indicators")  # options that warnings about columns advise
 WIDTH = 80  # of a terminal
 INDENT = "    "  # of notes below the line of a column
 MOST_LINES, MOST_LETTERS = 60, 24  # of the table of columns, and of the values of one
@@ -172,14 +174,15 @@ def _needs_in_words(columns: Sequence[ColumnInfo], needed: str, doubts: Sequence
     """Say which options a fit needs, if any, beside those that depend on a doubt about the meaning of values."""
     if sum(column.kind is not None for column in columns) < 2:
         return {NEEDS: "another table: a network needs at least two columns"}
-    has_codes = any("na_values" in doubt.mentioned for doubt in doubts)
+    advised = [name_of(OPTIONS[name]) for name in ADVISED if any(name in doubt.mentioned for doubt in doubts)]
+    more = f"{' or '.join(advised)} if a warning is right" if advised else ""
     if not needed:
-        return {NEEDS: "no option, but --na if a warning is right"} if has_codes else {}
+        return {NEEDS: f"no option, but {more}"} if more else {}
     is_binary = all(column.kind == "binary" for column in columns)
     other = "or drop, or zero" if is_binary else "or drop"
     guessed = not all(column.stated for column in columns)
     how = "change the kinds that were guessed wrong" if guessed else other
-    return {NEEDS: needed, "": f"({how}{', and add --na if a warning is right' if has_codes else ''})"}
+    return {NEEDS: needed, "": f"({how}{', and add ' * bool(more)}{more})"}
 
 
 def _wrap_facts(facts: Mapping[str, str]) -> list[str]:
