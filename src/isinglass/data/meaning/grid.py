@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,19 +60,52 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
     else:
         if (ordered[-1] - ordered[0]) / unit < most_kept or high - low < 2 * unit:
             low, high = float(ordered[0]), float(ordered[-1])
-        edges, values = _group_multiples(low, high, unit, most, most_kept)
-    codes = np.searchsorted(edges[1:-1], ordered, side="right")
-    sd = float(codes.std())
+        edges, values = _split_multiples(low, high, unit, most, most_kept)
+    steps = np.searchsorted(edges[1:-1], ordered, side="right")
+    sd = float(steps.std())
     if sd == 0:  # steps of numbers near the smallest there are
         raise DataError("A grid must have numbers in two steps.")
-    whole = all(float(value).is_integer() for value in values)
     ends = (float(edges[0]), float(edges[-1]))
+    are_whole = all(value.is_integer() for value in values.tolist())
+    means, quartiles = _summarize(ordered, weight, steps, values, ends)
     return Steps(
         bounds=tuple(edges[1:-1].tolist()),
-        values=tuple(map(as_whole, values.tolist()) if whole else values.tolist()),
+        values=tuple(map(as_whole, values.tolist()) if are_whole else values.tolist()),
         scores=tuple(k / sd for k in range(len(values))),
-        beyond=(int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())),
-        **_describe(ordered, weight, codes, values, ends),
+        means=means,
+        quartiles=quartiles,
+        ends=ends,
+        beyond=(int((ordered < ends[0]).sum()), int((ordered > ends[1]).sum())),
+        decimals=_decimals(ordered),
+    )
+
+
+def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps:
+    """Return a grid in equal steps of normal scores, the normal quantiles of ranks; equal numbers share a rank.
+
+    A step without a number is left out. The score of a step is the mean normal score of its rows, and the number that
+    stands for it is the median of theirs.
+    """
+    distinct, counts = np.unique(numbers, return_counts=True)
+    points = _normal_points(counts)
+    firsts = np.flatnonzero(np.diff(points, prepend=-1))
+    if len(firsts) < 3:  # nearly all rows have one value
+        return equal_steps(numbers, weight)
+    ordered, weight = _sort(numbers, weight)
+    points_of_rows = np.repeat(points, counts)
+    steps = np.searchsorted(points[firsts], points_of_rows)
+    medians = np.array([np.median(ordered[steps == k]) for k in range(len(firsts))])
+    ends = _ends(ordered, len(firsts), is_fine=False)
+    means, quartiles = _summarize(ordered, weight, steps, medians, ends)
+    return Steps(
+        bounds=tuple(float(distinct[k - 1] / 2 + distinct[k] / 2) for k in firsts[1:]),
+        values=tuple(medians.tolist()),
+        scores=tuple((points[firsts] / float(points_of_rows.std())).tolist()),
+        means=means,
+        quartiles=quartiles,
+        ends=ends,
+        is_normal=True,
+        decimals=_decimals(ordered),
     )
 
 
@@ -101,10 +135,10 @@ def _split_evenly(low: float, high: float, n_steps: int) -> tuple[FloatArray, Fl
     return edges, low + width / 2 + width * steps[:-1]
 
 
-def _group_multiples(
+def _split_multiples(
     low: float, high: float, unit: float, n_steps: int, most_kept: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the same of steps that have the same number of multiples of a unit."""
+    """Return the edges and the middles of steps that have the same number of multiples of a unit each."""
     count = round((high - low) / unit) + 1
     each = 1 if count <= most_kept else math.ceil(count / n_steps)
     width, steps = each * unit, np.arange(math.ceil(count / each) + 1, dtype=np.float64)
@@ -115,29 +149,22 @@ def _group_multiples(
     return low - unit / 2 + width * steps, values
 
 
-def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps:
-    """Return a grid in equal steps of normal scores, the normal quantiles of ranks; equal numbers share a rank.
+def _unit(ordered: FloatArray) -> float | None:
+    """Return the largest number of at most three decimals that all distances are multiples of, if there is one."""
+    for decimals in range(DECIMALS + 1):
+        above = (ordered - ordered[0]) * 10.0**decimals
+        whole = np.round(above)
+        if whole[-1] >= 2**53:
+            return None
+        rounding = 8.0 * np.finfo(np.float64).eps * np.abs(ordered[[0, -1]]).max() * 10.0**decimals
+        if np.abs(above - whole).max() <= rounding and whole[-1] > 0:
+            return float(np.gcd.reduce(whole.astype(np.int64)) / 10**decimals)
+    return None
 
-    A step without a number is left out. The score of a step is the mean normal score of its rows, and the number that
-    stands for it is the median of theirs.
-    """
-    distinct, counts = np.unique(numbers, return_counts=True)
-    points = _normal_points(counts)
-    firsts = np.flatnonzero(np.diff(points, prepend=-1))
-    if len(firsts) < 3:  # nearly all rows have one value
-        return equal_steps(numbers, weight)
-    ordered, weight = _sort(numbers, weight)
-    of_rows = np.repeat(points, counts)
-    codes = np.searchsorted(points[firsts], of_rows)
-    medians = [float(np.median(ordered[codes == k])) for k in range(len(firsts))]
-    ends = _ends(ordered, len(firsts), is_fine=False)
-    return Steps(
-        bounds=tuple(float(distinct[k - 1] / 2 + distinct[k] / 2) for k in firsts[1:]),
-        values=tuple(medians),
-        scores=tuple((points[firsts] / float(of_rows.std())).tolist()),
-        is_normal=True,
-        **_describe(ordered, weight, codes, np.array(medians), ends),
-    )
+
+def _decimals(numbers: FloatArray) -> int | None:
+    """Return how many decimals numbers have; None if there are more than `MOST_DECIMALS`."""
+    return next((k for k in range(MOST_DECIMALS + 1) if (numbers.round(k) == numbers).all()), None)
 
 
 def _normal_points(counts: NDArray[np.intp]) -> FloatArray:
@@ -154,63 +181,34 @@ def _normal_points(counts: NDArray[np.intp]) -> FloatArray:
     return np.asarray(np.rint((means - means[0]) / (means[-1] - means[0]) * n_points))
 
 
-def _describe(
-    ordered: FloatArray, weight: FloatArray, codes: NDArray[np.intp], values: FloatArray, ends: tuple[float, float]
-) -> dict[str, Any]:  # Any: fields of `Steps`
-    """Return the ends and decimals of numbers, and of every step the weighted mean and the quartiles of its numbers.
+def _summarize(
+    ordered: FloatArray, weight: FloatArray, steps: NDArray[np.intp], values: FloatArray, ends: tuple[float, float]
+) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
+    """Return the weighted mean of the numbers of every step, and their least, quartiles and largest.
 
     The value of a step stands for its numbers if it has none. Rows without weight do not count, unless a step has no
-    others.
+    others. For means, numbers beyond the ends are the ends: a typing error would otherwise dominate every prediction
+    that gives its step a little probability.
     """
-    weight = np.where(np.bincount(codes, weight, len(values))[codes] > 0.0, weight, 1.0)
+    weight = np.where(np.bincount(steps, weight, len(values))[steps] > 0.0, weight, 1.0)
     counted = weight > 0.0
-    numbers, steps, weights = ordered[counted], codes[counted], weight[counted]
-    quartiles = _quartiles(numbers, weights, steps, values)
-    means = np.clip(_means(np.clip(numbers, *ends), weights, steps, values), quartiles[:, 0], quartiles[:, -1])
-    return {
-        "means": tuple(means.tolist()),
-        "quartiles": tuple(map(tuple, quartiles.tolist())),
-        "ends": ends,
-        "decimals": _decimals(ordered),
-    }
+    numbers, steps, weight = ordered[counted], steps[counted], weight[counted]
+    quartiles = _quartiles(numbers, weight, steps, values)
+    middle = numbers[len(numbers) // 2]  # sums of differences from it lose fewer digits
+    sums = np.bincount(steps, weight * (np.clip(numbers, *ends) - middle), len(values))
+    sizes = np.bincount(steps, weight, len(values))
+    means = np.where(sizes > 0.0, middle + sums / np.where(sizes > 0.0, sizes, 1.0), values)
+    means = np.clip(means, quartiles[:, 0], quartiles[:, -1])
+    return tuple(means.tolist()), tuple(map(tuple, quartiles.tolist()))
 
 
-def _quartiles(numbers: FloatArray, weights: FloatArray, steps: NDArray[np.intp], values: FloatArray) -> FloatArray:
+def _quartiles(numbers: FloatArray, weight: FloatArray, steps: NDArray[np.intp], values: FloatArray) -> FloatArray:
     """Return the least number of every step, its weighted quartiles and its largest; numbers are in ascending order."""
-    every_step = np.arange(len(values))
-    first, end = np.searchsorted(steps, every_step), np.searchsorted(steps, every_step, side="right")
-    last = np.maximum(end - 1, 0)
-    total = np.concatenate([[0.0], np.cumsum(weights)])
-    sought = total[first, None] + (total[end] - total[first])[:, None] * np.linspace(0.0, 1.0, 5)
-    rows = np.searchsorted(total[1:], sought * (1.0 - _ROUNDING))  # the first with so much weight up to it
-    rows = np.clip(rows, np.minimum(first, last)[:, None], last[:, None])
-    return np.where((end > first)[:, None], numbers[rows], values[:, None])
-
-
-def _means(numbers: FloatArray, weights: FloatArray, steps: NDArray[np.intp], values: FloatArray) -> FloatArray:
-    """Return the weighted mean of the numbers of every step.
-
-    The caller has taken numbers beyond the ends of the grid for the ends: a typing error would otherwise dominate every
-    prediction that gives its step a little probability.
-    """
-    q, middle = len(values), numbers[len(numbers) // 2]  # sums of differences from it lose fewer digits
-    sums, sizes = np.bincount(steps, weights * (numbers - middle), q), np.bincount(steps, weights, q)
-    return np.where(sizes > 0.0, middle + sums / np.where(sizes > 0.0, sizes, 1.0), values)
-
-
-def _decimals(numbers: FloatArray) -> int | None:
-    """Return how many decimals numbers have; None if there are more than `MOST_DECIMALS`."""
-    return next((k for k in range(MOST_DECIMALS + 1) if (numbers.round(k) == numbers).all()), None)
-
-
-def _unit(ordered: FloatArray) -> float | None:
-    """Return the largest number of at most three decimals that all distances are multiples of, if there is one."""
-    for decimals in range(DECIMALS + 1):
-        above = (ordered - ordered[0]) * 10.0**decimals
-        whole = np.round(above)
-        if whole[-1] >= 2**53:
-            return None
-        rounding = 8.0 * np.finfo(np.float64).eps * np.abs(ordered[[0, -1]]).max() * 10.0**decimals
-        if np.abs(above - whole).max() <= rounding and whole[-1] > 0:
-            return float(np.gcd.reduce(whole.astype(np.int64)) / 10**decimals)
-    return None
+    quartiles = np.repeat(values[:, None], 5, axis=1)
+    starts = np.searchsorted(steps, np.arange(len(values) + 1))
+    for k, (start, end) in enumerate(pairwise(starts)):
+        if start < end:
+            up_to = np.cumsum(weight[start:end])  # the first rows with so much weight up to them
+            rows = np.searchsorted(up_to, up_to[-1] * np.linspace(0.0, 1.0, 5) * (1.0 - _ROUNDING))
+            quartiles[k] = numbers[start:end][rows]
+    return quartiles
