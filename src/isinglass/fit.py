@@ -247,15 +247,8 @@ class Fit(FittedNetwork, Frozen):
         if self.network.variables.has_covariates:
             given = ", ".join(self.network.variables.covariates)
             facts["Adjusted for"] = f"{given} (couplings unpenalized apart from a ridge of {free_ridge:g})"
-        stages, left_out = self.selection.stages, self.selection.left_out
-        if stages:
-            each = []
-            for stage in stages.each:
-                weaker = " with weaker weights" if 0.0 < stage.exponent < 1.0 else ""  # for a better prediction
-                each.append(f"{stage.criterion.upper()}{weaker}: {plural(stage.n_edges, 'edge')}")
-            how = {"ebic": "by the EBIC", "time": "when the time limit was reached"}.get(stages.reason, "by prediction")
-            chosen = f"; chosen {how}: {plural(self.solution.n_edges, 'edge')}"
-            facts["Stages"] = "; ".join(each) + (", so there was no second stage" if stages.ended_first else chosen)
+        if self.selection.stages:
+            facts["Stages"] = self.selection.stages.describe(solution.n_edges)
         if self.edge_q is not None and self.method.fdr is not None:
             found = int((self.edge_q <= self.method.fdr).sum())
             facts["Error rate"] = (
@@ -263,8 +256,8 @@ class Fit(FittedNetwork, Frozen):
             )
             if n_untested := int(np.isnan(self.edge_q).sum()):
                 facts["Error rate"] += f"; {n_untested} could not be tested (infinite or too rare)"
-        if left_out:
-            facts["Left out"] = left_out
+        if self.selection.left_out:
+            facts["Left out"] = self.selection.left_out
         state = ("converged" if solution.converged else "NOT converged") + " to a relative tolerance of"
         facts["Certificate"] = f"{state} {self.method.tolerance:g}: {gap}KKT residual {solution.kkt_residual:.1e}"
         return facts

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, Mask
+from isinglass.errors import plural
 from isinglass.results import Path
 
 
@@ -105,6 +106,12 @@ class Evidence(Frozen):
 
 Reason = Literal["ebic", "prediction", "empty", "time"]
 """Why the two-stage estimate took a network: see `TwoStageChoice`."""
+_CHOSEN: Mapping[Reason, str] = {
+    "ebic": "by the EBIC",
+    "prediction": "by prediction",
+    "empty": "by prediction",
+    "time": "when the time limit was reached",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +130,11 @@ class StageRecord:
     kkt_residual: float  #: largest violation of its optimality conditions
     duality_gap: float  #: bound on how far its objective is above the minimum
     converged: bool  #: whether both are within the tolerance
+
+    @property
+    def name(self) -> str:
+        """The criterion, and whether weights are weaker than those of the adaptive lasso."""
+        return self.criterion.upper() + (" with weaker weights" if 0.0 < self.exponent < 1.0 else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +160,13 @@ class TwoStageRecord:
     def ended_first(self) -> bool:
         """Whether stage 1 found no edges, so that there was no second stage and no check by prediction."""
         return self.each[0].n_edges == 0 and self.reason == "empty"
+
+    def describe(self, n_edges: int) -> str:
+        """Say in words what the stages found, and by what the network was chosen, which has ``n_edges``."""
+        found = "; ".join(f"{stage.name}: {plural(stage.n_edges, 'edge')}" for stage in self.each)
+        if self.ended_first:
+            return f"{found}, so there was no second stage"
+        return f"{found}; chosen {_CHOSEN[self.reason]}: {plural(n_edges, 'edge')}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

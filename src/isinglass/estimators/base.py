@@ -62,16 +62,7 @@ else:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IsingEstimator(FittedNetwork, _ScikitLearn):
-    """A network that is estimated from a table.
-
-    Parameters
-    ----------
-    tol : float, default 1e-7
-        Bound on the relative duality gap and on the KKT residual over all pairs.
-    max_iter : int, default 100
-        Newton steps per alpha.
-    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
+    """A network that is estimated from a table; each class describes its parameters.
 
     Attributes
     ----------
