@@ -12,10 +12,9 @@ import numpy as np
 
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data.column import Column, UnhashableError, as_spelled, has_short_fractions, number_objects
-from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_header, remark_identifier
-from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
+from isinglass.data.meaning.coding import NO_FILE, Layout
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import Value, is_number, show_value, spell_out
+from isinglass.data.meaning.values import Value, spell_out
 from isinglass.errors import CellTypeError, DataError, setting
 from isinglass.locating import Entry, Origin
 from isinglass.names import check_names, refuse_repeated
@@ -104,24 +103,6 @@ class Source:
         place, index = self.origin.places[j], self.row_names_at
         return place + (1 if index is None or place < index else 2)
 
-    def remark_column(self, j: int) -> str:
-        """Return what messages add about the values of a column, sentences or nothing."""
-        values = self.column(j).distinct
-        is_first = self.is_file and self.row_names is None and self.origin.places[j] == 0
-        identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first=is_first)
-        missing = remark_header() if self.is_name_above(j) else advise_missing(j, self.labels, self.column)
-        return missing + identifier + remark_decimals(values, self.decimal)
-
-    def is_name_above(self, j: int) -> bool:
-        """Tell whether the only text of a column is in the first row of a file without a header: it may be its name."""
-        if self.layout.has_header is not False:
-            return False
-        column = self.column(j)
-        texts = [value for value in column.distinct if isinstance(value, str)]
-        if len(texts) != 1 or len(column.distinct) == 1:
-            return False
-        return np.flatnonzero(column.entries == texts[0]).tolist() == [0]
-
     def changed(self, change: Callable[[int, Column], Column]) -> Source:
         """Return the table whose columns, given by place, are changed when they are loaded.
 
@@ -168,29 +149,11 @@ class Source:
         """Return all columns but some."""
         return self.take([k for k in range(self.shape[1]) if k not in gone])
 
-    def read_weights(self, place: int) -> FloatArray:
-        """Return the column of row weights."""
-        values = self.column(place).entries
-        for row, value in enumerate(values):
-            if not is_number(value) or not np.isfinite(float(value)) or value < 0:
-                shown = "a missing cell" if value is None else show_value(value)
-                raise DataError(
-                    f"{setting('weights')} must be finite and not negative; got {shown} in column "
-                    f"{self.labels[place]!r} ({self.describe_row(row)}).{remark_decimals([value], self.decimal)}"
-                )
-        return np.asarray(values, dtype=np.float64)
-
     @property
     def is_unlabeled(self) -> Mask:
         """Which rows lack a label, in a column that is not a variable."""
         blank = [entries == None for entries in self.apart.values()]  # noqa: E711 - of each entry
         return np.any(blank, axis=0) if blank else np.zeros(self.shape[0], dtype=bool)
-
-    def find_weights(self, coding: object) -> int | None:
-        """Return the column of row weights that the table of a coding had, if it is here."""
-        known = coding.layout.weights if isinstance(coding, Coding) else None
-        names = list(self.names or ())
-        return names.index(known) if known in names else None
 
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""

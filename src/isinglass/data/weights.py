@@ -7,13 +7,19 @@ it is one row all the same, and their scale means nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.data.meaning.advice import remark_decimals
+from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.values import is_number, show_value
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, warn
+
+if TYPE_CHECKING:
+    from isinglass.data.source import Source
 
 WEIGHT_KINDS = ("sampling", "counts")
 SUM_RATIO, MEAN_COUNT = 2.0, 5.0
@@ -36,6 +42,26 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int, *, is_p
     if weight.max() > np.finfo(np.float64).max / len(weight):
         raise DataError(f"sample_weight must have a finite sum; got values up to {weight.max():g}. Rescale them.")
     return weight
+
+
+def find_weights(source: Source, coding: object) -> int | None:
+    """Return the column of row weights that the table of a coding had, if it is here."""
+    known = coding.layout.weights if isinstance(coding, Coding) else None
+    names = list(source.names or ())
+    return names.index(known) if known in names else None
+
+
+def read_weights(source: Source, place: int) -> FloatArray:
+    """Return a column of row weights."""
+    values = source.column(place).entries
+    for row, value in enumerate(values):
+        if not is_number(value) or not np.isfinite(float(value)) or value < 0:
+            shown = "a missing cell" if value is None else show_value(value)
+            raise DataError(
+                f"{setting('weights')} must be finite and not negative; got {shown} in column {source.labels[place]!r} "
+                f"({source.describe_row(row)}).{remark_decimals([value], source.decimal)}"
+            )
+    return np.asarray(values, dtype=np.float64)
 
 
 def check_weight_kind(kind: str | None, weight: FloatArray | None) -> None:

@@ -23,6 +23,7 @@ from isinglass.data.meaning.values import Value, read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
+from isinglass.data.weights import find_weights, read_weights
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
@@ -257,7 +258,7 @@ def _named_columns(options: ReadOptions) -> set[Hashable]:
 
 def _find_weights(raw: Source, options: ReadOptions, labels: Collection[int]) -> int | None:
     """Return the column of row weights: as stated, or that of the fit, if it is here and not among the ``labels``."""
-    stated, known = options.weights, raw.find_weights(options.encode)
+    stated, known = options.weights, find_weights(raw, options.encode)
     if stated is None:
         return None if known in labels else known
     of_fit = isinstance(options.encode, Coding) and options.encode.layout.weights == stated
@@ -294,7 +295,7 @@ def _label_values(marked: Source, options: ReadOptions, apart: Collection[int]) 
 def _weigh(table: Source, place: int) -> Source:
     """Return the table with the row weights that are in one of its columns."""
     name = None if table.names is None else table.names[place]
-    return replace(table, weight=table.read_weights(place), layout=replace(table.layout, weights=name))
+    return replace(table, weight=read_weights(table, place), layout=replace(table.layout, weights=name))
 
 
 def _called_cells(column: Column) -> Cells:

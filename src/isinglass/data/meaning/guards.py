@@ -44,6 +44,7 @@ from isinglass.data.meaning.recognition import (
     reversed_items,
     suspected_answers,
 )
+from isinglass.data.meaning.remarks import is_below_name
 from isinglass.data.meaning.rules import Codes, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_finite, is_number, show_values
@@ -97,13 +98,13 @@ def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
 
 def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[int, tuple[Value, ...]]:
     """Return the values in some columns that probably stand for a missing answer, by column."""
-    columns = [j for j in places if not specs[j].source.is_name_above(specs[j].place)]
+    columns = [j for j in places if not is_below_name(specs[j].source, specs[j].place)]
     return suspected_answers({j: specs[j].kept_values for j in columns}, {j: specs[j].column.labels for j in columns})
 
 
 def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> None:
     """Columns of a file without a header whose only text is in the first row."""
-    columns = [j for j in places if specs[j].source.is_name_above(specs[j].place)]
+    columns = [j for j in places if is_below_name(specs[j].source, specs[j].place)]
     if columns:
         labels = [specs[j].label for j in columns]
         texts = show_values((specs[j].column.entries[0] for j in columns), SHOWN)

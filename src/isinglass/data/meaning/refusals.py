@@ -21,6 +21,7 @@ from isinglass.data.meaning.advice import (
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.guessing import guess_kinds
 from isinglass.data.meaning.recognition import are_dates, is_unclear
+from isinglass.data.meaning.remarks import remark_column
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.two_values import order_pair
@@ -92,12 +93,12 @@ def _suggest(source: Source, j: int, values: list[Value], for_all: bool, specs: 
         return f"A network has no kind for dates: {leave_out}."
     kinds = _advise_kinds(specs) if specs and len(values) > 2 else ""
     if not kinds:
-        return f"{_suggest_pair(values, source, for_all=for_all)}{source.remark_column(j)}"
+        return f"{_suggest_pair(values, source, for_all=for_all)}{remark_column(source, j)}"
     other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
     if all(map(is_number, values)):
         other = f"choose a threshold for numbers ({setting('binarize', python='binarize=…')})"
     fractions = any(isinstance(value, float) and value % 1 for value in values)
-    return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else source.remark_column(j)}"
+    return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else remark_column(source, j)}"
 
 
 def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
