@@ -91,6 +91,10 @@ class FlatLayout:
         ends = np.cumsum(self.sizes).tolist()
         return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
+    def fields_of(self, flat: FloatArray) -> FloatArray:
+        """Return the fields of a network whose categories have these logits: the first of each variable has none."""
+        return np.asarray((flat - flat[self.starts][self.column])[self.is_later])
+
     def flat(self, codes: NDArray[np.uint8]) -> Integers:
         """Return the place of every cell's category in flat arrays, shape (p, n)."""
         return np.asarray(self.starts[:, None] + codes.T)

@@ -36,12 +36,6 @@ class LossSums:
     hessian: FloatArray
     outer: FloatArray  # of the rows' own gradients, under the weights of the sandwich
 
-    @classmethod
-    def zero(cls, n_parameters: int) -> LossSums:
-        """Return the sums over no rows, to which rows are added."""
-        square = n_parameters, n_parameters
-        return cls(0.0, np.zeros(n_parameters), np.zeros(square), np.zeros(square))
-
 
 @dataclass(frozen=True, eq=False)
 class Support:
@@ -105,9 +99,8 @@ class Support:
         fields = np.where(
             self.place >= 0, np.append(values, 0.0)[self.place], np.where(self.occurs, 0.0, own - own[self.base])
         )
-        fields -= fields[variables.starts][variables.column]
-        blocks = self._blocks @ values[self.first[0] :]
-        return Network(fields[variables.is_later], self.network.pairs, variables=variables, pair_parameters=blocks)
+        fields, blocks = variables.fields_of(fields), self._blocks @ values[self.first[0] :]
+        return Network(fields, self.network.pairs, variables=variables, pair_parameters=blocks)
 
     @cached_property
     def _blocks(self) -> sp.csr_array:
@@ -257,7 +250,8 @@ def _sum_rows(
     own = np.ones(len(codes)) if weight is None else weight
     if isinstance(squares, bool):
         squares = own**2 if squares else own
-    sums = LossSums.zero(support.n_parameters)
+    n = support.n_parameters
+    sums = LossSums(0.0, np.zeros(n), np.zeros((n, n)), np.zeros((n, n)))
     for first in range(0, len(codes), _ROWS_PER_BLOCK):
         rows = first + np.flatnonzero(own[first : first + _ROWS_PER_BLOCK])
         support.add(sums, network, codes[rows], own[rows], squares[rows])

@@ -49,8 +49,7 @@ def ebic(
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
-        another ``weight_kind``. N is the sum of counts. The scale of sampling weights is irrelevant: N is their
+        Row weights, as for `bootstrap`. N is the sum of counts. The scale of sampling weights is irrelevant: N is their
         effective number of rows, (Σ w)² / Σ w², and logPL is scaled to that many rows.
 
     Examples
@@ -74,7 +73,7 @@ def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float) -> Float
         require_same_names(table.variables, solution.network.variables)
     read = solutions[0].network.table(table) if table.is_whole and solutions else None
     possible = None if read is None else which_occur(read)
-    loss = None if read is None or not price.has_blocks else objective_of(read)
+    loss = None if read is None or price.dimensions is None else objective_of(read)
     fitted = (table.sum_rows(sum_scores, solution.network, columns, possible) for solution in solutions)
     slopes = (None if loss is None else loss.edge_slopes(solution.network) for solution in solutions)
     each = zip(solutions, slopes, fitted, strict=True)

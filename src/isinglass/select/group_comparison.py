@@ -71,9 +71,8 @@ def compare_groups(
         The subject of every row, for designs in which each subject has one row in every group, such as before and
         after. Labels are then exchanged within subjects.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
-        another ``weight_kind``. The equal rows of a count are permuted one by one; sampling weights stay with their
-        rows, and rows of weight zero are left out.
+        Row weights, as for `bootstrap`. The equal rows of a count are permuted one by one; sampling weights stay with
+        their rows, and rows of weight zero are left out.
     random_state, run
         As for `bootstrap`, with permutations instead of resamples.
 

@@ -142,6 +142,5 @@ def _without_edges(task: Task) -> Solution:
     table = task.table
     if table.variables.has_covariates:
         return task.path(1)[0]
-    logs, variables = np.log(category_counts(table) + 0.5), table.variables
-    fields = (logs - logs[variables.starts][variables.column])[variables.is_later]
-    return Solution(Network(fields, [], [], variables=variables), np.inf)
+    fields = table.variables.fields_of(np.log(category_counts(table) + 0.5))
+    return Solution(Network(fields, [], [], variables=table.variables), np.inf)

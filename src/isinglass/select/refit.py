@@ -117,8 +117,7 @@ def refit(
     solution : Solution, Fit or fitted estimator
         Only its edges are used. The table is read as that of a fit was read.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
-        another ``weight_kind``. The estimate is the same for both kinds; the standard errors differ.
+        Row weights, as for `bootstrap`: the estimate is the same for counts and sampling weights; its errors differ.
     tol : float, default 1e-9
         Bound on the relative duality gap and on the KKT residual.
 

@@ -134,11 +134,6 @@ class EdgePrice:
         dimensions = dimensions_of(category_counts(table), table.variables)
         return cls(per_parameter, per_edge, dimensions, column_sd(table) ** 2)
 
-    @property
-    def has_blocks(self) -> bool:
-        """Whether a pair may have more than one parameter, so that the gradient matters."""
-        return self.dimensions is not None
-
     def of(self, solution: Solution, slopes: FloatArray | None = None) -> float:
         """Return the price of all edges of a network, given ‖g‖ of each; None: 0, as without penalty."""
         n_edges, edges = solution.network.n_edges, solution.edge_index

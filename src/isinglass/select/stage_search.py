@@ -83,18 +83,15 @@ class Stage:
         """The solutions, each with its certificate."""
         return Path(tuple(network.solution for network in self.networks), tol=self.tol)
 
-    def _curve(self, name: str) -> FloatArray:
-        return read_only(np.array([getattr(network, name) for network in self.networks], dtype=np.float64))
-
     @cached_property
     def scores(self) -> FloatArray:
         """The criterion; smaller is better."""
-        return self._curve("score")
+        return read_only(np.array([network.score for network in self.networks], dtype=np.float64))
 
     @cached_property
     def held_out(self) -> FloatArray:
         """Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where not needed."""
-        return self._curve("held_out")
+        return read_only(np.array([network.held_out for network in self.networks], dtype=np.float64))
 
     @property
     def solution(self) -> Solution:

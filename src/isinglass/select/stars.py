@@ -64,8 +64,7 @@ class StARS(Selector):
 
     A `GridEndWarning` says if the choice is the first or the last alpha of the grid, a `FewColumnsWarning` if there are
     fewer than 20 columns: an edge appears in some subsamples before it appears in all of them, and among
-    few pairs that alone exceeds the threshold. Columns that are constant in a subsample, and fits that did not
-    converge, are counted in warnings as well.
+    few pairs that alone exceeds the threshold.
 
     Parameters
     ----------

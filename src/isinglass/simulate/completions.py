@@ -80,8 +80,7 @@ def among(possible: Mask, network: Network) -> Network:
     if possible.all():
         return network
     variables = network.variables
-    fields = np.where(possible, network.category_fields, IMPOSSIBLE)
-    fields = (fields - fields[variables.starts][variables.column])[variables.is_later]
+    fields = variables.fields_of(np.where(possible, network.category_fields, IMPOSSIBLE))
     return Network.trusted(variables, fields, network.pairs, network.pair_parameters)
 
 
