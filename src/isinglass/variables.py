@@ -120,7 +120,7 @@ class Variables(FlatLayout):
             if len(entries) != p:
                 raise ArgumentError(name, f"must have one entry per variable ({p})", given)
         values = list(map(_list_categories, categories))
-        found = [_complete(s, *each) for s, each in enumerate(zip(words, map(len, values), points, strict=True))]
+        found = list(map(_complete, range(p), words, map(len, values), points))
         return cls(
             names=check_names(names, p),
             kinds=tuple(kind for kind, _ in found),

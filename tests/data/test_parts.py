@@ -278,7 +278,7 @@ def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
 def test_what_needs_rows_in_memory_refuses_parts():
     table = read_parts(cut(X))
     properties = (attrgetter(name) for name in ("codes", "unit_weight", "weighted_rows"))
-    for use in (np.asarray, list, itemgetter(0), *properties):
+    for use in (np.asarray, np.array, list, itemgetter(0), *properties):
         with pytest.raises(DataError, match="got a table in parts"):
             use(table)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from typing import ClassVar, Literal, NoReturn, Self
 
 from isinglass.data.meaning.coding import Guess
@@ -44,30 +44,8 @@ class RowsElsewhere:
             "into memory."
         )
 
-    @property
-    def codes(self) -> NoReturn:
-        """Refuse: there is no array of all codes."""
+    def _refuse(self, *asked: object, **how: object) -> NoReturn:
         self.whole()
 
-    @property
-    def unit_weight(self) -> NoReturn:
-        """Refuse: there is no array of all weights."""
-        self.whole()
-
-    @property
-    def weighted_rows(self) -> NoReturn:
-        """Refuse: rows have no numbers."""
-        self.whole()
-
-    def with_weight(self, sample_weight: object) -> NoReturn:
-        """Refuse: weights are read with the parts."""
-        self.whole()
-
-    def __getitem__(self, rows: object) -> NoReturn:
-        self.whole()
-
-    def __iter__(self) -> Iterator[NoReturn]:
-        self.whole()
-
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
-        self.whole()
+    codes = unit_weight = weighted_rows = property(_refuse)
+    with_weight = __getitem__ = __iter__ = __array__ = _refuse
