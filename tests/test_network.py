@@ -502,3 +502,12 @@ def test_names_may_be_an_index_or_an_array():
         assert Network.from_couplings(matrix, names=names).names == ("a", "b")
         assert Network.from_theta(matrix, names=names).names == ("a", "b")
         assert Network.from_spins(matrix, [0.0, 0.0], names=names).names == ("a", "b")
+
+
+def test_fields_of_a_series_are_found_by_name():
+    series, names = pd.Series([1.0, 2.0], index=["b", "a"]), ["a", "b"]
+    assert Network(series, [[0, 1]], [1.0], names).fields.tolist() == [2.0, 1.0]
+    assert Network(series, [[0, 1]], [1.0], variables=Variables.binary(names)).fields.tolist() == [2.0, 1.0]
+    assert Network(series.reset_index(drop=True), [[0, 1]], [1.0], names).fields.tolist() == [1.0, 2.0]
+    with pytest.raises(DataError, match="fields must be labeled by the names of the nodes"):
+        Network(series, [[0, 1]], [1.0], ["a", "c"])

@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 
 from isinglass import Variables
 from isinglass.conditionals import log_probabilities
-from isinglass.data import Table, read_parts
+from isinglass.data import Table, as_table, read_parts
 from isinglass.errors import ArgumentError, DataError
 
 MIXED = Variables.of([("no", "yes"), 3, ("a", "b", "c", "d"), 3], ["binary", "ordinal", "nominal", "nominal"])
@@ -173,6 +173,16 @@ def test_covariates_are_part_of_the_record():
             plain.with_covariates(wrong)
     with pytest.raises(DataError, match="no covariates"):
         marked.require_two_values("X")
+
+
+def test_what_is_no_record_of_variables_is_refused():
+    for read in (as_table, Table):
+        with pytest.raises(
+            ArgumentError, match=r"variables must be a Variables, as Variables\.of returns it; got 'list'"
+        ):
+            read(np.eye(2, dtype=np.uint8), variables=["a", "b"])
+    with pytest.raises(DataError, match=r"got int64 of shape \(2, 2\)\. Use as_table"):
+        Table(np.eye(2, dtype=np.int64))
 
 
 @pytest.mark.parametrize("columns", [[0, 0], [1, -1], np.array([1, 0, 1])])

@@ -32,11 +32,12 @@ def check_vector(values: Unchecked, name: str, names: Sequence[str] | None = Non
     return vector
 
 
-def read_fields(fields: Unchecked) -> FloatArray:
-    """Return the fields as one vector."""
+def read_fields(fields: Unchecked, names: Sequence[str] | None) -> FloatArray:
+    """Return the fields as one vector; where each node has one, those of a series are found by the names of nodes."""
     if isinstance(fields, list | tuple) and any(np.ndim(each) == 1 for each in fields):
         fields = np.concatenate([check_vector(each, "fields") for each in fields])
-    vector = check_vector(fields, "fields")
+    has_one_each = names is not None and np.shape(fields) == (len(names),)
+    vector = check_vector(fields, "fields", names if has_one_each else None)
     if not len(vector):
         raise DataError("fields must be a vector with one value per node; got shape (0,).")
     return vector

@@ -53,7 +53,7 @@ class Network(CouplingGraph, Frozen):
     ----------
     fields : array-like
         μ_s(k) of every category but the first of each variable, where it is 0: one flat vector, or one array per
-        variable. For two values θ_ss, shape (n_features,).
+        variable. For two values θ_ss, shape (n_features,); those of a series are found by the names of the nodes.
     pairs : array-like of int, shape (n_pairs, 2)
         Pairs of nodes with a coupling. Stored with s < t, in lexicographic order.
     pair_values : array-like of shape (n_pairs,), optional
@@ -100,10 +100,11 @@ class Network(CouplingGraph, Frozen):
         variables: Variables | None = None,
         pair_parameters: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> None:
-        flat = read_fields(fields)
+        if variables is not None:
+            variables = check_kind("variables", variables, Variables, "Variables.of").with_names(names)
+        flat = read_fields(fields, names if variables is None else variables.names)
         if variables is None:
-            variables = Variables.binary(len(flat))
-        variables = check_kind("variables", variables, Variables, "Variables.of").with_names(names)
+            variables = Variables.binary(len(flat)).with_names(names)
         n_fields = int(variables.sizes.sum()) - variables.n_features
         if len(flat) != n_fields:
             what = "one value per node" if variables.is_binary else "one value per category but the first of each node"

@@ -446,3 +446,9 @@ def test_row_names_are_announced_once(tmp_path):
         with pytest.warns(MeaningWarning, match="'yr' is taken for row names") as caught:
             assert read_parts(str(tmp_path / "*.csv"), **options).names == ("b", "c")
         assert len(caught) == 1
+
+
+def test_rows_that_are_lists_are_no_blocks():
+    with pytest.raises(DataError, match="must be blocks of rows, each of them a table; got list_iterator"):
+        as_table(iter([[0, 1], [1, 0]]))
+    assert as_table(iter([[[0, 1]], [[1, 0]]])).sizes == (1, 1)

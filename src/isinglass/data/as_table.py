@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isinglass.arguments import check_kind
 from isinglass.data.column import UNTYPED
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.chosen_columns import find_columns
@@ -135,6 +136,8 @@ def open_table(
     X: TableLike, options: ValueOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
 ) -> AnyTable:
     """Return anything that is a table as one, as `as_table` does."""
+    if variables is not None:
+        check_kind("variables", variables, Variables, "Variables.of")
     if is_read(X):
         known = options.encode if variables is None else Coding.of(variables)
         chosen = _choose_columns(_check_options(X, options), known)

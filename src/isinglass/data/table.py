@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from isinglass.arguments import check_kind
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, copy_unchecked
 from isinglass.data.column import as_objects
 from isinglass.data.meaning.coding import Coding, Guess
@@ -105,11 +106,13 @@ class Table:
     def __post_init__(self) -> None:
         codes = self.codes
         if not isinstance(codes, np.ndarray) or codes.ndim != 2 or codes.dtype != np.uint8 or codes.size == 0:
-            raise DataError(f"codes must be a non-empty uint8 table; got {type(codes).__name__}. Use as_table(X).")
+            is_array = isinstance(codes, np.ndarray)
+            got = f"{codes.dtype} of shape {codes.shape}" if is_array else type(codes).__name__
+            raise DataError(f"codes must be a non-empty uint8 table; got {got}. Use as_table(X).")
         (n_rows, p), variables = codes.shape, self.variables
         if variables is None:
             variables = Variables.binary(p)
-        if variables.n_features != p:
+        if check_kind("variables", variables, Variables, "Variables.of").n_features != p:
             raise DataError(f"variables must be those of {p} columns; got {variables.n_features}.")
         _check_codes(codes, variables)
         weight = check_sample_weight(self.sample_weight, n_rows)

@@ -155,7 +155,9 @@ def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | N
 
 
 def _is_table(block: object) -> bool:
-    """Tell whether a block may be a table: not the row of an array, or the name of a column of a frame."""
+    """Tell whether a block may be a table: not a row, or the name of a column of a frame."""
+    if isinstance(block, list | tuple):
+        return len(block) > 0 and not np.isscalar(block[0])
     return _is_lazy(block) or not (block is None or np.isscalar(block) or len(getattr(block, "shape", (0, 0))) != 2)
 
 
