@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import Field, dataclass, fields
-from inspect import Parameter, Signature
+from dataclasses import dataclass, fields
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from isinglass.arguments import Options
@@ -176,22 +176,13 @@ def takes(
                 raise TypeError(str(error).replace(f"{record.__name__}.__init__", function.__name__)) from None
             return function(first, options)
 
-        called.__signature__ = _declare(function.__annotations__, fields(record))  # type: ignore[attr-defined, arg-type]
+        own = signature(function)  # for help() and notebooks; type checkers see the fields by themselves
+        table = next(iter(own.parameters.values())).replace(kind=Parameter.POSITIONAL_ONLY)
+        parameters = [table, *signature(record).parameters.values()]
+        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         return called
 
     return decorate
-
-
-def _declare(annotations: Mapping[str, object], options: Iterable[Field[object]]) -> Signature:
-    """Return what help() and notebooks show of such a function; type checkers see it by themselves."""
-    table, result = next(iter(annotations)), annotations["return"]
-    first = Parameter(table, Parameter.POSITIONAL_ONLY, annotation=annotations[table])
-    kinds = {True: Parameter.KEYWORD_ONLY, False: Parameter.POSITIONAL_OR_KEYWORD}
-    others = [
-        Parameter(each.name, kinds[bool(each.kw_only)], default=each.default, annotation=each.type)
-        for each in sorted(options, key=lambda each: bool(each.kw_only))
-    ]
-    return Signature([first, *others], return_annotation=result)
 
 
 def for_another_file(options: Options) -> Options:

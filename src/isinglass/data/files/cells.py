@@ -45,16 +45,16 @@ def lay_out(
 
     ``missing``: words for a missing cell, and what else the user declares missing in all columns.
     """
-    columns, first = records.columns, list(map(tidy_name, records.first))
     value_of: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
         value_of.update((word, read_cell(word, decimal)) for word in words if word not in value_of)
-    lacks_corner = len(first) < len(columns)  # R leaves it out
-    names = ["", *first] if lacks_corner else first
+    columns, names = records.columns, list(map(tidy_name, records.first))
+    lacks_corner = len(names) < len(columns)  # R leaves it out
+    if lacks_corner:
+        names = ["", *names]
     is_header = header is True or lacks_corner or records.n_titles > 0
     if header == "auto" and not is_header:
-        has_known = any(set(some) <= set(names) for some in known)
-        is_header = has_known or _first_record(records, value_of, missing).is_header
+        is_header = any(set(some) <= set(names) for some in known) or _looks_like_header(records, value_of, missing)
     if not is_header:  # the first record is a row
         each = zip(columns, records.first, strict=True)
         columns = [(np.insert(codes, 0, len(words)), [*words, word]) for (codes, words), word in each]
@@ -63,8 +63,9 @@ def lay_out(
         raise DataError(
             f"the file has a header and no rows. Pass {setting('header', False)} if its first line holds data."
         )
-    found = {"decimal": decimal} if decimal == "," else {}
-    found["header"] = "first line" if is_header else "none"
+    detected = {**records.detected, "header": "first line" if is_header else "none"}
+    if decimal == ",":
+        detected["decimal"] = decimal
     read = [Column(codes, [value_of[word] for word in words], blanks=BLANKS, words=words) for codes, words in columns]
     table = Source(
         (n_rows, len(read)),
@@ -74,7 +75,7 @@ def lay_out(
         describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
         layout=Layout(has_header=is_header, delimiter=records.delimiter, decimal=decimal),
         wording=records.wording,
-        detected={**records.detected, **found},
+        detected=detected,
     )
     last = len(read) - 1
     has_name = is_header and names[last] != ""
@@ -83,8 +84,8 @@ def lay_out(
     return table
 
 
-def _first_record(records: Records, value_of: Mapping[str, Value], missing: Collection[Value]) -> FirstRecord:
-    """Return the first record, as values like those below it."""
+def _looks_like_header(records: Records, value_of: Mapping[str, Value], missing: Collection[Value]) -> bool:
+    """Tell whether the first record has other values than those below it, as names do."""
     answer_of = {word: None if value in missing else value for word, value in value_of.items()}
-    values, *below = ([answer_of[word] for word in words] for words in (records.first, *records.words))
-    return FirstRecord.of(values, below, len(records.columns[0][0]))
+    first, *below = ([answer_of[word] for word in words] for words in (records.first, *records.words))
+    return FirstRecord.of(first, below, len(records.columns[0][0])).is_header

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import IO
@@ -16,10 +16,10 @@ from isinglass.data.files.preamble import blank_comments, blank_titles, take_wor
 from isinglass.data.files.records import Records, read_records
 from isinglass.data.files.spreadsheets import load_excel
 from isinglass.data.files.text import DELIMITERS, find_delimiter, to_utf8
-from isinglass.data.meaning.coding import NO_FILE, Coding, Layout, by_column
+from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.values import Value, read_word, spell_out
+from isinglass.data.meaning.values import read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
@@ -153,23 +153,19 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
     header = False if options.header == "auto" and known.has_header is False else options.header
     missing = BLANKS | spell_out([*options.missing_everywhere, *options.words_for_missing])
     if kind == "excel":
-        records = _read_sheet(document, options, header, missing)
+        with explain_damage(kind, document.limits):
+            records = load_excel(document.data, document.limits, options.sheet, header, options.decimal, missing)
     else:
         records = _read_text(document, options, header, known.delimiter)
     if records.n_titles and coding is None:
         warn_of_titles(records.n_titles)
-    decimal = options.decimal or _known_decimal(records, known) or find_decimal(records.words, missing)
+    decimal = options.decimal
+    if decimal is None and records.delimiter == ",":
+        decimal = "."
+    elif decimal is None and records.delimiter is not None and known.delimiter not in (None, ","):
+        decimal = known.decimal
+    decimal = decimal or find_decimal(records.words, missing)
     return lay_out(records, header, decimal, missing, () if coding is None else coding.called)
-
-
-def _read_sheet(document: Document, options: ReadOptions, header: bool | str, missing: Collection[Value]) -> Records:
-    """Return the records of a spreadsheet."""
-
-    def choose_decimal(words: Iterable[Iterable[str]]) -> str:
-        return options.decimal or find_decimal(words, missing)
-
-    with explain_damage("excel", document.limits):
-        return load_excel(document.data, document.limits, options.sheet, header, choose_decimal)
 
 
 def _read_text(document: Document, options: ReadOptions, header: bool | str, known: str | None) -> Records:
@@ -195,13 +191,6 @@ def _choose_delimiter(data: bytes, stated: str | None, known: str | None) -> str
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in ('"', "\n", "\r", "\0"):
         raise ArgumentError("delimiter", f"must be one character or one of {tuple(DELIMITERS)}", stated)
     return delimiter
-
-
-def _known_decimal(records: Records, known: Layout) -> str | None:
-    """Return what separates decimals, as the delimiter or another file of the kind says; None if neither does."""
-    if records.delimiter == ",":
-        return "."
-    return known.decimal if records.delimiter is not None and known.delimiter not in (None, ",") else None
 
 
 def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:

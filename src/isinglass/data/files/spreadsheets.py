@@ -6,10 +6,11 @@ import functools
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from isinglass.data.column import number_distinct
+from isinglass.data.files.cells import find_decimal
 from isinglass.data.files.documents import BYTES_PER_OBJECT, Limits
 from isinglass.data.files.preamble import SAMPLE_RECORDS, count_titles
 from isinglass.data.files.records import Records
@@ -19,17 +20,20 @@ from isinglass.errors import ArgumentError, DataError
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
-FindDecimal = Callable[[Iterable[Iterable[str]]], str]
-"""A function of the words of columns that returns what separates the decimals of numbers."""
 _CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
 def load_excel(
-    data: bytes, limits: Limits, sheet: str | int | None, header: bool | str, find_decimal: FindDecimal
+    data: bytes,
+    limits: Limits,
+    sheet: str | int | None,
+    header: bool | str,
+    decimal: str | None,
+    missing: Collection[Value],
 ) -> Records:
     """Read a sheet of a spreadsheet as text, without titles above a header.
 
-    Numbers are written with the decimal separator of its texts.
+    Numbers are written with the ``decimal`` separator, by default that of its texts.
     """
     try:
         from python_calamine import CalamineWorkbook
@@ -47,7 +51,9 @@ def load_excel(
     first, *others = rows[n_titles:]
     limits.check_shape(1 + len(others), len(first))
     cells_of = list(zip(*others, strict=True)) or [() for _ in first]
-    decimal = find_decimal([{cell for cell in cells if isinstance(cell, str)} for cells in cells_of])
+    decimal = decimal or find_decimal(
+        [{cell for cell in cells if isinstance(cell, str)} for cells in cells_of], missing
+    )
     columns = [number_distinct([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
     top = (page.start or (0, 0))[0] + 1 + n_titles
     names = [_spell(cell, decimal) for cell in first]
