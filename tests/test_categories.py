@@ -9,7 +9,7 @@ from reference_discrete import Discrete
 
 from isinglass import Network, ising_path
 from isinglass.errors import DataError
-from isinglass.select.derivatives import corners
+from isinglass.select.derivatives import _points
 from isinglass.solve.path import alpha_max
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
@@ -43,7 +43,7 @@ def test_conditionals_are_those_of_the_slow_twin():
 
 @pytest.mark.parametrize("q", [2, 3, 7])
 def test_corners_of_a_simplex_are_apart_by_1_and_centered(q):
-    points = corners(q)
+    points = _points(None, np.ones(q, dtype=bool))
     distances = np.linalg.norm(points[:, None] - points, axis=2)
     np.testing.assert_allclose(distances, 1.0 - np.eye(q), atol=1e-14)
     np.testing.assert_allclose(points.sum(axis=0), 0.0, atol=1e-14)
