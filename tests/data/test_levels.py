@@ -195,7 +195,7 @@ def test_missing_cells():
         ([0, 1, np.pi], "ordinal", "multiples of one step"),
         ([0, 1, 1000], "ordinal", "multiples of one step"),
         (["a", "b", "c"], "ordinal", "needs an order"),
-        (["a", "b", "c"], "cardinal", "binary, ordinal, nominal or continuous"),
+        (["a", "b", "c"], "cardinal", '"binary", "ordinal", "nominal", "continuous"; got .cardinal.'),
     ],
 )
 def test_bad_columns(column, kind, message):
