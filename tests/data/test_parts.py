@@ -452,3 +452,9 @@ def test_rows_that_are_lists_are_no_blocks():
     with pytest.raises(DataError, match="must be blocks of rows, each of them a table; got list_iterator"):
         as_table(iter([[0, 1], [1, 0]]))
     assert as_table(iter([[[0, 1]], [[1, 0]]])).sizes == (1, 1)
+
+
+def test_columns_with_categories_are_not_read_in_parts():
+    coding = as_table(pd.DataFrame({"a": [1, 2, 3, 1], "b": [0, 1, 1, 0]}), kinds={"a": "ordinal"}).coding
+    with pytest.raises(DataError, match=r"got the ordinal column 'a' with 3 categories\. Read the table, or a sample"):
+        read_parts([pd.DataFrame({"a": [1, 2], "b": [0, 1]})], encode=coding)

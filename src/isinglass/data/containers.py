@@ -38,32 +38,43 @@ def open_source(X: object) -> Source:
     """Determine what kind of container ``X`` is; nothing is converted yet."""
     if isinstance(X, Source):
         return X
-    if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
-        raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
-    if hasattr(X, "dims") and hasattr(X, "coords"):
-        raise DataError(
-            f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__} of {type(X).__module__}, "
-            "whose dimensions have names. Pass X.to_pandas(), rows first."
-        )
     if _is_sparse(X):
         return _array_source(_to_dense(X))
-    if _has_names(X):
-        raise DataError(
-            f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}, whose values have names. "
-            "Pass pandas.DataFrame(X)."
-        )
+    _refuse_no_table(X)
     frame = as_frame(X)
     return _array_source(X) if frame is None else _frame_source(frame)
 
 
-def _has_names(X: object) -> bool:
-    """Tell whether this is a mapping, a list of mappings, or a structured array."""
-    if isinstance(X, Mapping) or getattr(getattr(X, "dtype", None), "names", None):
-        return True
-    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
+def _refuse_no_table(X: object) -> None:
+    """Refuse names of files, and containers whose axes or values have names of their own."""
+    if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
+        raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
+    first = X[0] if isinstance(X, list | tuple) and len(X) > 0 else None
+    if hasattr(X, "dims") and hasattr(X, "coords"):
+        got = (
+            f"{type(X).__name__} of {type(X).__module__}, whose dimensions have names. Pass X.to_pandas(), rows first."
+        )
+    elif isinstance(X, Mapping) or isinstance(first, Mapping) or getattr(getattr(X, "dtype", None), "names", None):
+        got = f"{type(X).__name__}, whose values have names. Pass pandas.DataFrame(X)."
+    else:
+        return
+    raise DataError(f"X must be an array, a data frame or a sparse matrix; got {got}")
 
 
 def _array_source(X: object) -> Source:
+    table = _as_array(X)
+    _check_shape(table.shape, X)
+    if table.dtype.kind == "c":
+        raise DataError(f"X must hold 0 and 1; got dtype {table.dtype}. Complex data not supported.")
+    is_numbers = table.dtype.kind in NUMBER_TYPES
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        gone = np.ma.getmaskarray(X)
+        table = np.where(gone, np.nan, table) if is_numbers else np.where(gone, np.array(None), table.astype(object))
+    return of_numbers(table) if is_numbers else of_objects(table)
+
+
+def _as_array(X: object) -> Cells:
+    """Return what is neither a frame nor sparse as an array; a list that mixes text and numbers keeps its numbers."""
     try:
         table = np.asarray(X)
     except DataError:  # a table of ours that says itself why it cannot be an array
@@ -71,17 +82,8 @@ def _array_source(X: object) -> Source:
     except (ValueError, TypeError):
         if not isinstance(X, list | tuple):
             raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}.") from None
-        table = _stack_rows(X)
-    if table.dtype.kind in "US" and not isinstance(X, np.ndarray):
-        table = np.asarray(X, dtype=object)  # a list that mixes text and numbers keeps its numbers
-    _check_shape(table.shape, X)
-    if table.dtype.kind == "c":
-        raise DataError(f"X must hold 0 and 1; got dtype {table.dtype}. Complex data not supported.")
-    is_numbers = table.dtype.kind in NUMBER_TYPES
-    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
-        table = np.where(np.ma.getmaskarray(X), *((np.nan, table) if is_numbers else (None, table.astype(object))))
-
-    return of_numbers(table) if is_numbers else of_objects(table)
+        return _stack_rows(X)
+    return np.asarray(X, dtype=object) if table.dtype.kind in "US" and not isinstance(X, np.ndarray) else table
 
 
 def _stack_rows(rows: Sequence[Any]) -> Cells:  # Any: of the user

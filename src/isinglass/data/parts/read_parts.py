@@ -122,7 +122,7 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
     """Find one coding for all blocks, make parts of them where these are kept, and check what they add up to."""
     backend = find_backend(blocks, client)
     coding = _find_coding(blocks, backend)
-    coding.variables.require_two_values("A table in parts")
+    coding.variables.require_two_values("A table in parts", "Read the table, or a sample of its rows, into memory.")
     backend.load(coding)
     counts: list[_Counts] = backend.each(_count, ())
     sizes = tuple(part.n_rows for part in counts)
