@@ -10,8 +10,8 @@ import pytest
 from commands import error_line, run
 
 from isinglass import IsingLasso, as_table, load, read_table
-from isinglass.data.meaning.indicators import split_names
-from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
+from isinglass.data.meaning.indicators import indicator_sets, split_names
+from isinglass.data.meaning.redundancy import dependent_columns, linear_relations
 from isinglass.errors import DataError, DataWarning, MeaningWarning
 
 N = 300

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.advice import LISTED, drop, warn_about
+from isinglass.data.meaning.indicators import indicator_sets
 from isinglass.data.meaning.recognition import ROWS_TO_JUDGE
-from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
+from isinglass.data.meaning.redundancy import dependent_columns, linear_relations
 from isinglass.data.meaning.rules import Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.table import Table

@@ -1,4 +1,4 @@
-"""Sets of indicator columns, each read as one nominal column."""
+"""Indicator columns: how sets of them are found, and read as one nominal column each."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from isinglass._core import count_ones
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.redundancy import indicator_sets
+from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN
 from isinglass.data.meaning.refusals import refuse_values
 from isinglass.data.meaning.rules import ABSENT, UNKNOWN, Codes, Levels, Rule
 from isinglass.errors import DataError, DataWarning, setting, warn
 from isinglass.names import unused_name
+from isinglass.variables import MAX_CATEGORIES
 
 if TYPE_CHECKING:
     from isinglass.data.source import Source
     from isinglass.data.table import Table
+
+EXPECTED_ROWS = 5.0
+"""Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
 
 
 def combine_sets(coding: Coding, table: Table) -> Coding:
@@ -119,3 +126,78 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
     if len(shown) < 2 - separated or not all(words):
         return f"{names[0]}:{names[-1]}", list(names)
     return shown, words
+
+
+def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[list[int]]:
+    """Return sets of neighboring columns with one 1 in every row, or with at most one.
+
+    The latter only if they would be together in several rows by chance, and two of them only if they are named alike.
+    A column and its complement are no set.
+    """
+    counts = np.zeros(codes.shape[1])
+    if is_binary.any():
+        two = codes if is_binary.all() else np.ascontiguousarray(codes[:, is_binary])
+        counts[is_binary] = count_ones(two, None)[0]
+    varied = np.flatnonzero((counts > 0) & (counts < len(codes)))
+    stems = ["" if names is None else _stem(names[j]) for j in varied.tolist()]
+    neighbors = _Neighbors(codes, varied, counts[varied], stems)
+    sets = []
+    start = 0
+    while start < len(varied):
+        end = neighbors.end_of_exact_set(start) or neighbors.end_of_exclusive_set(start)
+        if end is not None:
+            sets.append(varied[start:end].tolist())
+        start = end or start + 1
+    return sets
+
+
+class _Neighbors:
+    """Columns of 0 and 1 that vary, in the order of the table, among which sets of indicators are looked for."""
+
+    def __init__(self, codes: Bytes, columns: NDArray[np.intp], ones: FloatArray, stems: Sequence[str]) -> None:
+        self.codes, self.columns, self.stems = codes, columns, stems
+        self.ones = [int(count) for count in ones]
+        self.ones_before = np.concatenate([[0], np.cumsum(self.ones)])
+        self.first_rows = np.packbits(codes[:ROWS_TO_SCREEN, columns], axis=0).T  # they rule out most sets
+
+    def end_of_exact_set(self, start: int) -> int | None:
+        """Return where a set ends of which every row has exactly one, None if none starts here."""
+        n_rows, before = len(self.codes), self.ones_before
+        end = int(np.searchsorted(before, before[start] + n_rows))  # where there are as many ones as rows
+        if not 3 <= end - start < MAX_CATEGORIES or end == len(before) or before[end] != before[start] + n_rows:
+            return None
+        columns = self.columns[start:end]
+        some_have_none = not self.codes[:ROWS_TO_SCREEN, columns].any(axis=1).all()
+        return None if some_have_none or not self.codes[:, columns].any(axis=1).all() else end
+
+    def end_of_exclusive_set(self, start: int) -> int | None:
+        """Return where a set ends of which no row has two, None if none starts here."""
+        n_rows = len(self.codes)
+        n_ones, n_expected, seen = self.ones[start], 0.0, self.first_rows[start]
+        end = start + 1
+        while end < min(len(self.columns), start + MAX_CATEGORIES - 1):
+            by_chance = n_ones * self.ones[end] / n_rows
+            may_belong = by_chance >= EXPECTED_ROWS or self._are_named_alike(start, end)
+            if not may_belong or self._meet(start, end, seen):
+                break
+            n_ones, n_expected, seen = n_ones + self.ones[end], n_expected + by_chance, seen | self.first_rows[end]
+            end += 1
+        enough = end - start > 2 or (end - start == 2 and self._are_named_alike(start, end - 1))
+        return end if enough and n_expected >= 2 * EXPECTED_ROWS and n_ones < n_rows else None
+
+    def _are_named_alike(self, one: int, other: int) -> bool:
+        return self.stems[one] != "" and self.stems[one] == self.stems[other]
+
+    def _meet(self, start: int, end: int, seen: NDArray[np.uint8]) -> bool:
+        """Tell whether a row has a 1 in the column at ``end`` and in one before; ``seen``: which of the first rows."""
+        if (seen & self.first_rows[end]).any():
+            return True
+        if len(self.codes) <= ROWS_TO_SCREEN:
+            return False
+        rows = self.codes[:, self.columns[end]] > 0
+        return bool(self.codes[rows][:, self.columns[start:end]].any())
+
+
+def _stem(name: str) -> str:
+    """Return the part of a name before its last character that is neither a letter nor a digit."""
+    return re.split(r"[\W_]+(?=[^\W_]*$)", name)[0] if re.search(r"[\W_]", name) else ""

@@ -73,29 +73,25 @@ class _Rule:
         """
         labels = labels or {}
         codes = self._code_values(values, labels)
-        to_check = range(len(values)) if self._missing else np.flatnonzero(codes == UNKNOWN).tolist()
-        for k in to_check:
-            spellings = values[k], labels.get(values[k])
-            is_missing = values[k] is None or any(is_among(word, self._missing) for word in spellings)
-            if is_missing or (codes[k] == UNKNOWN and any(word in blanks for word in spellings)):
-                codes[k] = ABSENT
+        for k, (value, code) in enumerate(zip(values, codes.tolist(), strict=True)):
+            if code == UNKNOWN or self._missing:
+                spellings = value, labels.get(value)
+                is_missing = value is None or any(is_among(word, self._missing) for word in spellings)
+                if is_missing or (code == UNKNOWN and any(word in blanks for word in spellings)):
+                    codes[k] = ABSENT
         return codes
 
     def convert(self, numbers: Cells) -> Codes:
         """Return what an array of numbers stands for; NaN for a missing cell."""
-        codes = self._code_numbers(numbers)
-        if numbers.dtype.kind == "f":
-            codes[np.isnan(numbers)] = ABSENT
+        codes, missing = self._code_numbers(numbers), [number for number in self._missing if is_number(number)]
         if numbers.dtype.kind == "b":
-            gone: list[float] = [truth for truth in (False, True) if is_among(truth, self._missing)]
-        else:
-            gone = [number for number in self._missing if is_number(number)]
-        if numbers.dtype.kind in "iu":  # beside a fraction np.isin would compare floats, which beyond 2**53 are equal
-            for number in gone:
-                if as_float(number).is_integer():
-                    codes[numbers == int(number)] = ABSENT
-        elif gone:
-            codes[np.isin(numbers, gone)] = ABSENT
+            missing = [truth for truth in (False, True) if is_among(truth, self._missing)]
+        elif numbers.dtype.kind == "f":
+            codes[np.isnan(numbers)] = ABSENT
+        else:  # as floats, whole numbers beyond 2**53 would be equal to others
+            missing = [int(number) for number in missing if as_float(number).is_integer()]
+        for number in missing:
+            codes[numbers == np.asarray(number)] = ABSENT  # a plain number would be rounded to their precision
         return codes
 
     def _code_values(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
