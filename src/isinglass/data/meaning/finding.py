@@ -1,19 +1,26 @@
-"""The first reading of a table: the coding that options and values give, and guesses about columns without any."""
+"""The first reading of a table: the coding that options, declared types and values give, a rule for every column."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from isinglass.data.meaning.advice import kind_option
 from isinglass.data.meaning.coding import Coding, Guess, Layout
-from isinglass.data.meaning.find_rules import find_rules
-from isinglass.data.meaning.guards import check_guesses
+from isinglass.data.meaning.grid import find_grid
+from isinglass.data.meaning.guards import check_guesses, guard_measured
 from isinglass.data.meaning.guessing import guess_kinds
+from isinglass.data.meaning.levels import find_levels, two_values
+from isinglass.data.meaning.recognition import MANY_LEVELS, amounts
+from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
 from isinglass.data.meaning.specify import specify
 from isinglass.data.meaning.specs import ColumnSpec
+from isinglass.data.meaning.values import as_float, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError, setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +69,114 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) ->
         raise DataError(f"A network needs at least two columns; {told}. State the kinds of those that are variables.")
     check_guesses(specs, guesses)
     return kept
+
+
+def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tuple[list[Rule], list[int]]:
+    """Return the rule of every column, and which columns have categories, as the user says or the source declares.
+
+    ``drops_rows``: the grids of continuous columns are those of the rows without missing cells.
+    """
+    measured = _find_measured(specs)
+    kinds = _find_kinds(specs) | dict.fromkeys(measured, "continuous")
+    rules: dict[int, Rule] = {}
+    for j, spec in enumerate(specs):
+        _check_options_fit(spec, kinds.get(j))
+        if j in kinds:
+            rules[j] = _rule_of_kind(spec, kinds[j])
+        if spec.is_reversed:
+            rules[j] = _reverse(rules.get(j, BITS), spec)
+    levels = list(rules)
+    others = [j for j in range(len(specs)) if j not in rules]
+    rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
+    rules = {j: spec.finish(rules[j]) for j, spec in enumerate(specs)}
+    if drops_rows and any(isinstance(rule, Steps) for rule in rules.values()):
+        rules |= _grids_of_complete_rows(specs, rules)
+    if measured:
+        guard_measured({specs[j].label: rules[j] for j in measured})
+    return list(rules.values()), levels
+
+
+def _find_measured(specs: Sequence[ColumnSpec]) -> list[int]:
+    """Return the columns that can only be numbers; of an array, or of whole numbers, one type holds for all columns."""
+    source = specs[0].source
+    is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
+    return [j for j, spec in enumerate(specs) if is_open and _must_be_numeric(spec)]
+
+
+def _must_be_numeric(spec: ColumnSpec) -> bool:
+    """Tell whether nothing is stated about a column, and it has fractions, and too many numbers for categories."""
+    if spec.known_kind is not None or spec.cut is not None or spec.encode.by_name or not spec.column.has_fractions:
+        return False
+    values = spec.values
+    is_numeric = len(values) > MANY_LEVELS and all(map(is_number, values))
+    return is_numeric and not all(as_float(value).is_integer() for value in values)
+
+
+def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
+    """Return the kinds of columns, stated or declared; none of those that are read as two values.
+
+    Where no kind is stated and no categorical column has more than two categories, these are all columns.
+    """
+    kinds = {j: kind for j, spec in enumerate(specs) if (kind := spec.known_kind) not in (None, "binary")}
+    is_stated = any(spec.kind is not None for spec in specs)
+    return kinds if is_stated or any(_has_more(specs[j]) for j in kinds) else {}
+
+
+def _has_more(spec: ColumnSpec) -> bool:
+    """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
+    categories = spec.column.categories
+    return len(spec.values if categories is None or spec.encode.is_auto else categories) > 2
+
+
+def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:
+    """Refuse a threshold for a column of this kind, and scores that it cannot have; None: it has two values."""
+    if kind is not None and spec.cut is not None:
+        raise DataError(
+            f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {spec.where}."
+        )
+    scores, where, kind = spec.scores, spec.where, kind or spec.kind
+    if scores is None:
+        return
+    if kind == "continuous":
+        if not (isinstance(scores, str) and scores == "normal"):
+            raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', scores)
+    elif isinstance(scores, str):
+        constraint = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
+        raise ArgumentError("scores", constraint, scores)
+    elif kind != "ordinal":
+        raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
+
+
+def _rule_of_kind(spec: ColumnSpec, kind: str) -> Rule:
+    """Return the rule of a column of a kind other than binary; a continuous one of two values has categories.
+
+    Texts that were meant as numbers, such as 1,5, are refused by the grid, whose message says how to read them.
+    """
+    if kind != "continuous":
+        return find_levels(spec, kind)
+    has_amounts = not spec.is_encoded and bool(amounts(spec.values, spec.source.decimal))
+    return find_grid(spec) if len(spec.kept_values) > 2 or has_amounts else find_levels(spec, "ordinal")
+
+
+def _reverse(rule: Rule, spec: ColumnSpec) -> Levels:
+    """Return the rule of an ordered column in the other direction."""
+    if not isinstance(rule, Levels):
+        raise DataError(
+            f"{setting('reverse')} must name columns of ordered categories; got {spec.where}, which is "
+            f"continuous. Change the sign of its values instead."
+        )
+    if rule.scores is None or rule is BITS:
+        remedy = f"Declare it as one ({kind_option('ordinal', [spec.label])})."
+        if spec.cut is not None:
+            remedy = f"Leave {setting('reverse')} or {setting('binarize')} out for it."
+        raise DataError(f"{setting('reverse')} must name columns with an order; got {spec.where}. {remedy}")
+    return rule.reversed()
+
+
+def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:
+    """Return the grids of continuous columns for the rows that have no missing cell, if three numbers are left."""
+    cells = (spec.source.column(spec.place).convert(rules[j]) != ABSENT for j, spec in enumerate(specs))
+    kept = np.logical_and.reduce([*cells, ~specs[0].source.is_unlabeled])
+    grids = {j: spec for j, spec in enumerate(specs) if isinstance(rules[j], Steps)}
+    enough = [j for j, spec in grids.items() if len(set(spec.column.entries[kept].tolist())) > 2]
+    return {} if kept.all() else {j: specs[j].finish(find_grid(specs[j], kept)) for j in enough}

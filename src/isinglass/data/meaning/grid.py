@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray, Mask
+from isinglass.data.meaning.advice import DROP, make_missing
 from isinglass.data.meaning.rules import Steps
-from isinglass.data.meaning.values import as_whole
+from isinglass.data.meaning.specs import ColumnSpec
+from isinglass.data.meaning.values import as_whole, is_finite, show_values
 from isinglass.errors import DataError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from isinglass.arrays import FloatArray
 
 LEAST_STEPS, MOST_STEPS = 16, 32
 """Steps of a grid; whole numbers that are kept as they are may have more."""
@@ -36,6 +34,44 @@ _ROUNDING = 1e-12
 """Relative rounding error of sums of weights."""
 DECIMALS = 3
 """Numbers with at most this number of decimals are whole multiples of a unit."""
+
+
+def find_grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
+    """Return the grid of a continuous column, as these rows have it."""
+    numbers, weight = _finite_numbers(spec, rows)
+    if np.ptp(numbers) > 0:
+        try:
+            if spec.scores == "normal":
+                return normal_steps(numbers, weight)
+            return equal_steps(numbers, weight, is_fine=spec.is_covariate)
+        except DataError:  # steps that are not apart
+            pass
+    raise DataError(
+        f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
+        f"{show_values(set(numbers.tolist()))}. Subtract a number near them, or leave the column out ({DROP})."
+    )
+
+
+def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, FloatArray | None]:
+    """Return the numbers in some rows of a column, without missing cells, and the weights of their rows."""
+    missing, weights = {None, *spec.encode.missing}, spec.source.weight
+    cells = spec.column.entries[rows].tolist()
+    there = [k for k, cell in enumerate(cells) if cell not in missing]
+    numbers = [cells[k] for k in there]
+    not_finite = [number for number in numbers if not is_finite(number)]
+    if not_finite:
+        remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
+        if len(not_finite) == len(numbers):
+            remedy = "Declare it as nominal, or leave" if isinstance(not_finite[0], str) else "Leave"
+        raise DataError(
+            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
+            f"{remedy} the column out ({DROP}).{spec.remark}"
+        )
+    if not math.isfinite(max(numbers) - min(numbers)):
+        raise DataError(
+            f"{spec.where} must hold numbers whose differences are finite; got {show_values(set(numbers))}."
+        )
+    return np.array(numbers, dtype=np.float64), None if weights is None else weights[rows][there]
 
 
 def n_steps(n_rows: int) -> int:

@@ -20,11 +20,11 @@ from isinglass.data.meaning.advice import (
 )
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.guessing import guess_kinds
+from isinglass.data.meaning.levels import order_pair
 from isinglass.data.meaning.recognition import are_dates, is_unclear
 from isinglass.data.meaning.remarks import remark_column
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
-from isinglass.data.meaning.two_values import order_pair
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
