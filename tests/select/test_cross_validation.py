@@ -1,5 +1,4 @@
 import functools
-import importlib
 import math
 
 import numpy as np
@@ -10,8 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from isinglass import CrossValidation, Method, Path, Solution, TwoStage, as_table, ising_path, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, GridEndWarning
-
-cv_module = importlib.import_module("isinglass.select.cross_validation")
+from isinglass.select import CrossValidationChoice
 
 
 def count_ones_path(table, alphas):
@@ -81,15 +79,19 @@ def test_scores_of_the_real_path_by_hand():
 
 
 def test_one_standard_error_rule():
-    scores = np.array([[[-4.0, -2.1, -2.0, -2.1], [-4.0, -2.2, -2.2, -2.2]]])
+    path = ising_path([[0, 0], [0, 1], [1, 0], [1, 1]], [0.4, 0.3, 0.2, 0.1])
+
+    def scored(*folds):
+        shape = {"fold_weights": np.ones((1, len(folds))), "n_constant": 0}
+        return CrossValidationChoice(path, rule="best", scores=np.array([folds]), **shape)
+
     # Means −4, −2.15, −2.1, −2.15; the best is number 2, its standard error sqrt(0.1² / (2 − 1)).
-    mean, error = cv_module._mean_and_error(scores, np.ones((1, 2)))
-    np.testing.assert_allclose(mean, [-4, -2.15, -2.1, -2.15])
-    assert error[2] == pytest.approx(0.1)
-    assert cv_module._best(mean, error, "best") == 2
-    assert cv_module._best(mean, error, "1se") == 1
-    assert cv_module._best(np.array([-3.0, -2.05, -2.0]), np.full(3, 0.1), "1se") == 1
-    assert cv_module._best(np.array([-3.0, -2.15, -2.0]), np.full(3, 0.1), "1se") == 2
+    found = scored([-4.0, -2.1, -2.0, -2.1], [-4.0, -2.2, -2.2, -2.2])
+    np.testing.assert_allclose(found.mean, [-4, -2.15, -2.1, -2.15])
+    assert found.standard_error[2] == pytest.approx(0.1)
+    assert (found.best("best"), found.best("1se")) == (2, 1)
+    assert scored([-3.0, -2.05, -1.9, -3.0], [-3.0, -2.05, -2.1, -3.0]).best("1se") == 1
+    assert scored([-3.0, -2.15, -1.9, -3.0], [-3.0, -2.15, -2.1, -3.0]).best("1se") == 2
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ class CrossValidationChoice(Choice):
     @property
     def mean(self) -> FloatArray:
         """Mean held-out score per alpha: every row counts once (or with its weight) in each repeat."""
-        return _mean_and_error(self.scores, self.fold_weights)[0]
+        return np.asarray(self._over_folds(self.scores).mean(axis=0))
 
     @property
     def standard_error(self) -> FloatArray:
@@ -43,11 +43,21 @@ class CrossValidationChoice(Choice):
 
         Repeats do not add rows: their errors are averaged (as variances), not divided by their number.
         """
-        return _mean_and_error(self.scores, self.fold_weights)[1]
+        squares = (self.scores - self._over_folds(self.scores)[:, None]) ** 2
+        variances = self._over_folds(squares) / (self.scores.shape[1] - 1)
+        return np.asarray(np.sqrt(variances.mean(axis=0)))
+
+    def _over_folds(self, values: FloatArray) -> FloatArray:
+        """Return the mean over the folds of every repeat, under the weights of their rows."""
+        shares = self.fold_weights / self.fold_weights.sum(axis=1, keepdims=True)
+        return np.asarray((shares[:, :, None] * values).sum(axis=1))
 
     def best(self, rule: str) -> int:
         """Return the number of the alpha that a rule chooses."""
-        return _best(self.mean, self.standard_error, rule)
+        check_word("rule", rule, RULES)
+        mean = self.mean
+        best = int(mean.argmax())
+        return best if rule == "best" else int(np.argmax(mean >= mean[best] - self.standard_error[best]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,23 +148,18 @@ class CrossValidation(Selector):
         fold = replace(task, run=task_run(task.run), groups=None)
         work = [(fold, path.alphas, *part) for part in parts]
         results = run_tasks(_score_path, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
-        scores = np.array([result["scores"] for result in results]).reshape(*shape, len(path))
-        fold_weights = np.array([result["weight"] for result in results]).reshape(shape)
-        mean, error = _mean_and_error(scores, fold_weights)
-        index = _best(mean, error, self.rule)
-        warn_at_grid_end(path, index, f'cross-validation ("{self.rule}")')
-        curve = Evidence(
-            kind="score", alphas=path.alphas, values=mean, errors=error, choice=index, settings={"rule": self.rule}
-        )
-        return CrossValidationChoice(
+        found = CrossValidationChoice(
             path,
-            index,
-            evidence=curve,
             rule=self.rule,
-            scores=scores,
-            fold_weights=fold_weights,
+            scores=np.array([result["scores"] for result in results]).reshape(*shape, len(path)),
+            fold_weights=np.array([result["weight"] for result in results]).reshape(shape),
             n_constant=sum(bool(result["constant"]) for result in results),
         )
+        index, settings = found.best(self.rule), {"rule": self.rule}
+        warn_at_grid_end(path, index, f'cross-validation ("{self.rule}")')
+        curve = {"values": found.mean, "errors": found.standard_error}
+        evidence = Evidence(kind="score", alphas=path.alphas, choice=index, settings=settings, **curve)
+        return replace(found, index=index, evidence=evidence)
 
     def split(self, task: Task) -> tuple[list[Split], tuple[int, int], object]:
         """Return the rows of every fold, the number of repeats and folds, and what tells them from others."""
@@ -179,17 +184,3 @@ def _score_path(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet)
     weight = held.unit_weight.sum()
     scores = held_out_sums(task.table.whole(), held, training.path(alphas)) / weight
     return {"scores": scores, "weight": weight, "constant": became_constant.any()}
-
-
-def _mean_and_error(scores: FloatArray, fold_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the weighted mean over folds and repeats, and its standard error from the folds of a repeat."""
-    share = (fold_weights / fold_weights.sum(axis=1, keepdims=True))[:, :, None]
-    means = (share * scores).sum(axis=1, keepdims=True)
-    variances = (share * (scores - means) ** 2).sum(axis=1) / (scores.shape[1] - 1)
-    return means.mean(axis=(0, 1)), np.sqrt(variances.mean(axis=0))
-
-
-def _best(mean: FloatArray, error: FloatArray, rule: str) -> int:
-    check_word("rule", rule, RULES)
-    best = int(mean.argmax())
-    return best if rule == "best" else int(np.flatnonzero(mean >= mean[best] - error[best])[0])
