@@ -13,8 +13,8 @@ from isinglass import as_table, read_table
 from isinglass.data.containers import open_source
 from isinglass.data.files.cells import lay_out
 from isinglass.data.files.documents import Limits
-from isinglass.data.files.header import find_row_names
 from isinglass.data.files.records import read_records
+from isinglass.data.files.row_names import find_row_names
 from isinglass.data.files.text import find_delimiter
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.options import ReadOptions

@@ -1,17 +1,14 @@
-"""What names the columns and the rows of a file: its first record and its first column, or neither."""
+"""Whether the first record of a text names its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 
-from isinglass.data.meaning.recognition import is_identifier
-from isinglass.data.meaning.values import AMOUNT, Value, is_bit, is_number
-from isinglass.data.source import Source
-from isinglass.errors import MeaningWarning, setting, warn
+from isinglass.data.meaning.values import Value, is_bit, is_number
 
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
@@ -113,40 +110,3 @@ def _are_steps(values: Sequence[Value]) -> bool:
         return False
     steps = np.diff(np.array(values, dtype=float))
     return bool(steps[0] > 0 and np.allclose(steps, steps[0], rtol=1e-6))
-
-
-def find_row_names(table: Source, *, numbers_are_data: bool) -> int | None:
-    """Return the column that names the rows: as the file itself declares, or the first one, if it looks like that.
-
-    It does if its header is empty, "id" or the like; or if it has more than two values, all different and none missing,
-    and more than half of them are texts (Ann, Bob, Eve) other than amounts ($1,200, 84%), or all are whole numbers in
-    ascending order (1, 2, 3; 1990, 1992, 1999). ``numbers_are_data``: then numbers do not name rows.
-    """
-    if table.shape[1] < 2:
-        return None
-    if table.row_names_at is not None:
-        return table.row_names_at
-    if table.names is not None and table.names[0].strip().casefold() in ID_NAMES:
-        return 0
-    column, n_rows = table.column(0), table.shape[0]
-    if n_rows < 3 or len(column.distinct) < n_rows:  # the same value in two rows, or a missing one
-        return None
-    values = column.entries.tolist()
-    n_texts = sum(isinstance(value, str) and not AMOUNT.fullmatch(value) for value in values)
-    if 2 * n_texts > n_rows:  # fewer, beside numbers, are values that cannot be read
-        return 0
-    whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
-    ascending = whole and all(before < after for before, after in pairwise(values))
-    return 0 if ascending and not numbers_are_data else None
-
-
-def warn_of_ascending(table: Source, place: int) -> None:
-    """Warn where ascending numbers are taken for row names although their header is not that of an identifier."""
-    name = "" if table.names is None else table.names[place].strip()
-    has_usual_name = name.casefold() in ID_NAMES or is_identifier(name, has_many_values=True)
-    if not has_usual_name and table.row_names_at is None and all(map(is_number, table.column(place).distinct)):
-        text = (
-            f"Column {name!r} is taken for row names: it holds a whole number in every row, in ascending order. If it "
-            f"is a variable, say so ({setting('id_column', None)})."
-        )
-        warn(MeaningWarning(text, (name,), "names rows?"))

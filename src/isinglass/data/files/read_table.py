@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from os import PathLike
 from typing import IO
@@ -11,12 +11,12 @@ from isinglass.data.column import BLANKS, Column
 from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
 from isinglass.data.files.formats import explain_damage, find_format, load_table
-from isinglass.data.files.header import find_row_names, warn_of_ascending
 from isinglass.data.files.preamble import blank_comments, blank_titles, take_wording, warn_of_titles
 from isinglass.data.files.records import Records, read_records
+from isinglass.data.files.row_names import name_rows
 from isinglass.data.files.spreadsheets import load_excel
 from isinglass.data.files.text import DELIMITERS, find_delimiter, to_utf8
-from isinglass.data.meaning.coding import NO_FILE, Coding, by_column
+from isinglass.data.meaning.coding import NO_FILE, Coding
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import read_word, spell_out
@@ -123,7 +123,7 @@ def read_source(path: AnyFile, options: ReadOptions) -> tuple[Source, Table]:
 def open_file(path: AnyFile, options: ReadOptions) -> Source:
     """Open a file, and tell its columns apart: row names, row weights, labels of rows, and those of the table."""
     loaded, kind = _load(path, options)
-    named = _name_rows(loaded, kind, options)
+    named = name_rows(loaded, kind, options)
     whole = named.transpose() if options.transpose else named
     marked = whole.mark_missing(options.missing_in(whole))
     labels = {str(key): whole.origin.find(key, "labels") for key in options.labels}
@@ -193,68 +193,16 @@ def _choose_delimiter(data: bytes, stated: str | None, known: str | None) -> str
     return delimiter
 
 
-def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
-    """Return the table with the column of row names, if it has one, taken for these."""
-    if options.id_column == "auto":
-        place = None if kind in ("npy", "npz") else _find_row_names(raw, options)
-    else:
-        place = None if options.id_column is None else raw.origin.find(options.id_column, "id_column")
-    if place is None:
-        return replace(raw, row_names_at=None)
-    name = raw.names[place] if raw.names else place
-    return replace(
-        raw.without(place),
-        row_names=_spell_cells(raw.column(place)),
-        row_names_at=place,
-        layout=replace(raw.layout, id_column=name),
-        detected={**raw.detected, "id_column": name if isinstance(name, str) and name else f"column {place + 1}"},
-    )
-
-
-def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
-    """Return the column that names the rows: as in the file that a coding was made for, or as its cells show."""
-    coding = options.encode if isinstance(options.encode, Coding) and not options.transpose else None
-    if coding is not None and raw.names is not None and coding.layout.id_column in raw.names:
-        return raw.names.index(coding.layout.id_column)
-    if coding is not None and (raw.names is None or coding.names is None):
-        had_one, width = coding.layout.id_column == 0, coding.of_source.layout.width or len(coding.of_source.columns)
-        n_more = raw.shape[1] - width  # columns than those of the coding, which are without row names
-        if n_more < 0 or (n_more == 0 and not had_one):
-            return None
-        if n_more > 0 and had_one:
-            return 0
-    place = find_row_names(raw, numbers_are_data=options.binarize is not None)
-    is_variable = place is not None and raw.names is not None and raw.names[place] in _named_columns(options)
-    if place is None or is_variable:
-        return None
-    if coding is None:
-        warn_of_ascending(raw, place)
-    return place
-
-
-def _named_columns(options: ReadOptions) -> set[Hashable]:
-    """Return the columns that options name as something else than row names, by name or as the first of a range."""
-    if options.transpose:  # the options speak of other columns
-        return set()
-    lists = (options.columns, options.drop, options.labels, options.covariates, options.reverse)
-    stated = (options.kinds, options.scores, options.binarize, options.na_values)
-    by_name = [each for each in stated if isinstance(each, Mapping)]
-    by_name += [options.encode] if by_column(options.encode) else []
-    known = options.encode.called if isinstance(options.encode, Coding) else ()
-    keys = {options.weights, *(key for keys in (*lists, *by_name, *known) for key in keys or ())}
-    return keys | {key.partition(":")[0] for key in keys if isinstance(key, str)}
-
-
-def _find_weights(raw: Source, options: ReadOptions, labels: Collection[int]) -> int | None:
+def _find_weights(source: Source, options: ReadOptions, labels: Collection[int]) -> int | None:
     """Return the column of row weights: as stated, or that of the fit, if it is here and not among the ``labels``."""
-    stated, known = options.weights, find_weights(raw, options.encode)
+    stated, known = options.weights, find_weights(source, options.encode)
     if stated is None:
         return None if known in labels else known
     of_fit = isinstance(options.encode, Coding) and options.encode.layout.weights == stated
     if of_fit and known is None:
         remedy = f"If it has none, pass {setting('weights', None)}."
         raise DataError(f"the table must have the row weights of the fit, {stated!r}. {remedy}")
-    place = raw.origin.find(stated, "weights")
+    place = source.origin.find(stated, "weights")
     if place in labels:
         raise ArgumentError("weights", f"and {setting('labels')} must be different columns", stated)
     return place
@@ -271,12 +219,14 @@ def _label_values(marked: Source, options: ReadOptions, apart: Collection[int]) 
     }
 
     def label(j: int, column: Column) -> Column:
-        unknown = [value for value in column.distinct if value not in by_place[j]] if j in by_place else []
+        if j not in by_place:
+            return column
+        unknown = [value for value in column.distinct if value not in by_place[j]]
         if unknown and (j in apart or not set(column.distinct) <= {0, 1}):
             raise ArgumentError(
                 "value_labels", f"must label every value of {marked.where(j)}", unknown[0], "Add its label."
             )
-        return column.with_labels(by_place[j]) if j in by_place else column
+        return column.with_labels(by_place[j])
 
     return marked.changed(label) if by_place else marked
 
@@ -292,44 +242,39 @@ def _called_cells(column: Column) -> Cells:
     return (column.labeled() if column.are_all_labeled else column).entries
 
 
-def _spell_cells(column: Column) -> list[str]:
-    """Return the cells of a column of row names as text."""
-    return [str(cell).strip() for cell in (column.entries if column.words is None else column.as_given)]
-
-
-def _choose_columns(raw: Source, options: ReadOptions, apart: Collection[int]) -> Source:
+def _choose_columns(source: Source, options: ReadOptions, apart: Collection[int]) -> Source:
     """Return the columns of the network and the covariates: not those ``apart``; numbers count all columns."""
     columns, drop = options.columns, options.drop
     if columns is None and drop is None and options.names is None and not apart:
-        return raw
-    left_out = {*apart, *(j for key in drop or () for j in raw.origin.find_all(key, "drop"))}
-    kept: dict[int, None] = {} if columns is not None else dict.fromkeys(range(raw.shape[1]))
+        return source
+    left_out = {*apart, *(j for key in drop or () for j in source.origin.find_all(key, "drop"))}
+    kept: dict[int, None] = {} if columns is not None else dict.fromkeys(range(source.shape[1]))
     for key in columns or ():
-        places = raw.origin.find_all(key, "columns")
+        places = source.origin.find_all(key, "columns")
         if kept.keys() & places:
             raise DataError(f"{setting('columns')} must not name a column twice; got {key!r} again.")
         kept |= dict.fromkeys(places)
     for key in options.covariates:
-        places = raw.origin.find_all(key, "covariates")
+        places = source.origin.find_all(key, "covariates")
         if left_out.intersection(places):
             raise DataError(f"{setting('covariates')} names {key!r}, which is left out of the table by another option.")
         kept |= dict.fromkeys(places)
-    return raw.choose([j for j in kept if j not in left_out])
+    return source.choose([j for j in kept if j not in left_out])
 
 
-def _name_columns(raw: Source) -> Source:
-    """Return the raw table with a name for every column if it has names, after a check that none comes twice."""
-    if raw.names is None:
-        return raw
+def _name_columns(source: Source) -> Source:
+    """Return the table with a name for every column if it has names, after a check that none comes twice."""
+    if source.names is None:
+        return source
     places: dict[str, int] = {}
-    for j, header in enumerate(raw.names):
-        name = header or f"column {raw.number(j)}"
+    for j, header in enumerate(source.names):
+        name = header or f"column {source.number(j)}"
         if name in places:
-            place = raw.origin.places[j]
+            place = source.origin.places[j]
             raise DataError(
                 f"the file must be a table with distinct column names; got {name!r} in columns "
-                f"{raw.number(places[name])} and {raw.number(j)}. Rename one, leave one out with "
+                f"{source.number(places[name])} and {source.number(j)}. Rename one, leave one out with "
                 f"{setting('drop', place, python=f'drop=[{place}]')}, or pass {setting('header', False)}."
             )
         places[name] = j
-    return replace(raw, names=list(places))
+    return replace(source, names=list(places))
