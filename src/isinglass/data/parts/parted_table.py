@@ -7,20 +7,19 @@ order of its parts: bit-identical whichever process computes them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn, Self, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.parts.backends import Answers, Backend, Part
-from isinglass.data.parts.rows_elsewhere import RowsElsewhere
 from isinglass.data.table import Table
 from isinglass.data.weights import WeightSums, check_weight_kind, refuse_counts
 from isinglass.errors import DataError, plural, setting
@@ -64,6 +63,48 @@ class RowSelection:
         for fold in self.folds:
             mask[mask] = fold.mask(part, int(mask.sum()))
         return mask
+
+
+class RowsElsewhere:
+    """The rows of a table that are not in the memory of this process: nothing is known of single ones.
+
+    What may be asked of any table has an answer here; what needs the rows is refused.
+    """
+
+    is_whole: ClassVar[Literal[False]] = False
+    n_unlabeled: ClassVar[Literal[0]] = 0
+    guesses: ClassVar[Mapping[Hashable, Guess]] = {}
+    row_names: ClassVar[None] = None
+    rows: ClassVar[None] = None
+    units: ClassVar[None] = None  # no row is a copy
+    holes: ClassVar[None] = None  # no cell is to be imputed
+    drawn: ClassVar[None] = None  # or was imputed
+
+    def bare(self) -> Self:
+        """Return the table, of whose single rows nothing is known."""
+        return self
+
+    def without_holes(self) -> Self:
+        """Return the table, in which no cell is missing."""
+        return self
+
+    def counted(self, *, quiet: bool = False) -> Self:
+        """Return the table, whose weights were scaled when it was read."""
+        return self
+
+    def whole(self) -> NoReturn:
+        """Refuse: the rows are needed in memory."""
+        raise DataError(
+            "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, "
+            "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
+            "into memory."
+        )
+
+    def _refuse(self, *asked: object, **how: object) -> NoReturn:
+        self.whole()
+
+    codes = unit_weight = weighted_rows = property(_refuse)
+    with_weight = __getitem__ = __iter__ = __array__ = _refuse
 
 
 @dataclass(frozen=True, eq=False, repr=False)
