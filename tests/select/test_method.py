@@ -273,12 +273,14 @@ with threadpool_limits(2, user_api="blas"), one_blas_thread:
 @pytest.mark.parametrize("selector", [Fixed(0.1), StARS(), EBIC(), TwoStage(), PerNode()])
 def test_every_choice_has_its_number_on_its_path(selector):
     X = np.random.default_rng(0).integers(0, 2, (60, 3))
+    X[:50, 1] = X[:50, 0]
     estimator = "nodewise" if isinstance(selector, PerNode) else "joint"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         choice = Method(estimator, selector).choose(X)
     assert choice.solution is choice.path[choice.index]
     assert choice.is_given == isinstance(selector, Fixed | PerNode)
+    assert ("a penalty per node, 1 edge)" in repr(choice)) == isinstance(selector, PerNode)
 
 
 def test_a_given_penalty_is_always_shown():

@@ -1,3 +1,5 @@
+import re
+
 import networkx
 import numpy as np
 import pytest
@@ -386,6 +388,7 @@ def test_annealed_chains_equal_their_slow_twin(n_threads):
 
 def test_diagnostics_accept_what_mixes():
     found = gibbs_diagnostics(random_network(25, 0.5, random_state=0), random_state=1)
+    assert re.fullmatch(r"MixingDiagnostics\(4 chains, mixed: largest split-R̂ 1[.\d]* .*\)", repr(found))
     assert found.mixed
     assert found.largest_rhat < 1.02
     assert found.smallest_ess > 800

@@ -133,9 +133,8 @@ def sample_size(
         "method": wanted,
         "random_state": seeds[0].entropy,
     }
-    work = [
-        (truth, wanted, task_run(run), n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)
-    ]
+    each = zip(np.repeat(sizes, repeats).tolist(), seeds, strict=True)
+    work = [(truth, wanted, task_run(run), n, seed) for n, seed in each]
     results = run_tasks(_score_table, work, "tables", "Sample sizes", run=run, fingerprint=fingerprint)
     scores = {name: np.array([float(result[name]) for result in results]) for name in MEASURES}
     return SampleSizeStudy(truth, sizes, {name: score.reshape(len(sizes), -1) for name, score in scores.items()})

@@ -10,7 +10,7 @@ import numpy as np
 from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
-from isinglass.errors import ArgumentError, ConstantColumnWarning, join_words, suppress_warnings
+from isinglass.errors import ArgumentError, ConstantColumnWarning, join_words, plural, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
 from isinglass.select.task import Task, WarmStart
@@ -72,12 +72,12 @@ class Choice(Frozen):
         return None
 
     def __repr__(self) -> str:
-        chosen = f"alpha={self.alpha:.6g}"
+        chosen = "a penalty per node" if np.isnan(self.alpha) else f"alpha={self.alpha:.6g}"
         if self.evidence is not None:
             said = ", ".join(f"{name}={value}" for name, value in self.evidence.settings.items())
             value = f"{self.evidence.kind}={self.evidence.values[self.index]:.6g}"
             chosen = f"{said}: {chosen}, number {self.index + 1} of {len(self.path)}, {value}"
-        return f"{type(self).__name__}({chosen}, {self.solution.n_edges} edges)"
+        return f"{type(self).__name__}({chosen}, {plural(self.solution.n_edges, 'edge')})"
 
 
 class Selector(Settings):

@@ -19,7 +19,7 @@ from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
 from isinglass.simulate.completions import Completions, sampler_of
 from isinglass.simulate.enumeration import can_enumerate
-from isinglass.simulate.mixing import ESS_PER_CHAIN, MixingDiagnostics, describe_mixing, diagnose
+from isinglass.simulate.mixing import ESS_PER_CHAIN, MixingDiagnostics, diagnose
 from isinglass.variables import Variables
 
 
@@ -170,7 +170,7 @@ def gibbs_diagnostics(
     if not diagnostics.mixed:
         other = "use exact_sample, which needs no chains" if can_enumerate(whole) else "weaken the couplings"
         message = (
-            f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(diagnostics)} of "
+            f"{burn_in} burn-in sweeps do not seem to be enough for this model: {diagnostics.words} of "
             f"{n_chains * n_samples} rows (at least {ESS_PER_CHAIN * n_chains}). Raise {setting('burn_in')} and "
             f"{setting('n_samples')}, or {other}."
         )

@@ -22,7 +22,7 @@ ESS_PER_CHAIN = 10
 _COLUMNS_PER_BLOCK = 64  # of the Fourier transforms, to bound their memory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MixingDiagnostics(Frozen):
     """Effective sample size and split-R̂ of Gibbs chains from dispersed starting states."""
 
@@ -47,19 +47,22 @@ class MixingDiagnostics(Frozen):
         """Whether R̂ is at most 1.05 and the effective sample size at least 10 per chain, everywhere."""
         return self.largest_rhat <= RHAT_LIMIT and self.smallest_ess >= ESS_PER_CHAIN * self.n_chains
 
+    @property
+    def words(self) -> str:
+        """How far the chains agree, in words."""
+        return (
+            f"largest split-R̂ {self.largest_rhat:.3g} (limit {RHAT_LIMIT}), smallest effective sample size "
+            f"{self.smallest_ess:.3g}"
+        )
+
+    def __repr__(self) -> str:
+        return f"MixingDiagnostics({self.n_chains} chains, {'mixed' if self.mixed else 'NOT mixed'}: {self.words})"
+
 
 def diagnose(states: NDArray[np.uint8], energies: FloatArray) -> MixingDiagnostics:
     """Summarize chains of shape (n_chains, n_draws, n_features) and their energies (n_chains, n_draws)."""
     of_energy = float(effective_sample_size(energies)), float(split_rhat(energies))
     return MixingDiagnostics(effective_sample_size(states), split_rhat(states), *of_energy, len(states))
-
-
-def describe_mixing(found: MixingDiagnostics) -> str:
-    """Say how chains that have not mixed disagree."""
-    return (
-        f"largest split-R̂ {found.largest_rhat:.3g} (limit {RHAT_LIMIT}), smallest effective sample size "
-        f"{found.smallest_ess:.3g}"
-    )
 
 
 def effective_sample_size(draws: ArrayLike) -> FloatArray:

@@ -10,7 +10,6 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.errors import MixingWarning, setting, suppress_warnings, warn
 from isinglass.network import Network
 from isinglass.simulate.gibbs import gibbs_diagnostics
-from isinglass.simulate.mixing import describe_mixing
 
 _PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
 _COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
@@ -23,7 +22,7 @@ def warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
     if not found.mixed:
         warn(
             MixingWarning(
-                f"The chain has not mixed after {burn_in} sweeps: {describe_mixing(found)} of {4 * _PROBED_ROWS} "
+                f"The chain has not mixed after {burn_in} sweeps: {found.words} of {4 * _PROBED_ROWS} "
                 f"rows of four other chains. The rows depend on its starting values. Raise {setting('burn_in')}, or "
                 "fit a sparser network."
             )
