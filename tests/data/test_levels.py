@@ -411,3 +411,10 @@ def test_an_entry_of_a_column_counts_alone_among_values_for_a_missing_cell():
     kinds = {"a1": "ordinal"}
     table = as_table(frame, kinds=kinds, na_values={"a*": [9], "a1": [8]}, missing="impute")
     assert table.variables.categories == ((0, 1, 9), (0, 1))
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "continuous"])
+def test_amounts_with_signs_are_refused_with_what_to_keep(kind):
+    frame = pd.DataFrame({"a": ["10%", "20%", "30%"] * 10, "b": [0, 1, 1] * 10})
+    with pytest.raises(DataError, match=r"If '10%' is a number, keep only its digits and its decimal separator"):
+        as_table(frame, kinds={"a": kind})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isinglass.data.meaning.advice import advise_missing, remark_decimals, remark_header, remark_identifier
+from isinglass.data.meaning.advice import advise_missing, remark_header, remark_identifier, remark_numbers
 from isinglass.data.source import Source
 
 
@@ -14,7 +14,7 @@ def remark_column(source: Source, j: int) -> str:
     is_first = source.is_file and source.row_names is None and source.origin.places[j] == 0
     identifier = remark_identifier(len(values), source.shape[0], source.labels[j], is_first=is_first)
     missing = remark_header() if is_below_name(source, j) else advise_missing(j, source.labels, source.column)
-    return missing + identifier + remark_decimals(values, source.decimal)
+    return missing + identifier + remark_numbers(values, source.decimal)
 
 
 def is_below_name(source: Source, j: int) -> bool:
