@@ -511,3 +511,11 @@ def test_fields_of_a_series_are_found_by_name():
     assert Network(series.reset_index(drop=True), [[0, 1]], [1.0], names).fields.tolist() == [1.0, 2.0]
     with pytest.raises(DataError, match="fields must be labeled by the names of the nodes"):
         Network(series, [[0, 1]], [1.0], ["a", "c"])
+
+
+def test_spins_without_names_are_nodes_without_names():
+    J = [[0, 0.25], [0.25, 0]]
+    assert not Network.from_spins(J, [0, 0]).variables.named
+    assert Network.from_spins(J, [0, 0], ["a", "b"]).names == ("a", "b")
+    frame = pd.DataFrame([[0, 1]], columns=["rain", "snow"])  # found by position
+    assert Network.from_spins(J, [0, 0]).conditional_probabilities(frame).shape == (1, 2)

@@ -169,7 +169,7 @@ class Network(CouplingGraph, Frozen):
         names = labels_of(J, names)
         spins = cls(*read_coupling_matrix(J, check_vector(h, "h", names), "J"), names)
         fields = 2 * spins.fields - 2 * spins.expected_influence
-        return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
+        return cls(fields, spins.edge_index, 4 * spins.edge_values, names)
 
     def to_spins(self) -> tuple[FloatArray, FloatArray]:
         """Return (J, h) of the same distribution in ±1 coding; the inverse of `from_spins`.
