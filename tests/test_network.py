@@ -517,5 +517,6 @@ def test_spins_without_names_are_nodes_without_names():
     J = [[0, 0.25], [0.25, 0]]
     assert not Network.from_spins(J, [0, 0]).variables.named
     assert Network.from_spins(J, [0, 0], ["a", "b"]).names == ("a", "b")
+    assert not category_network(Network.from_spins(J, [0, 0])).variables.named
     frame = pd.DataFrame([[0, 1]], columns=["rain", "snow"])  # found by position
     assert Network.from_spins(J, [0, 0]).conditional_probabilities(frame).shape == (1, 2)

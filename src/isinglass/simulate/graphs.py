@@ -185,7 +185,7 @@ def category_network(
         2 if word == "binary" else check_count("n_categories", count, least=2)
         for word, count in zip(words, counts, strict=True)
     ]
-    variables = Variables.of(sizes, words, names=network.names)
+    variables = Variables.of(sizes, words, names=network.names if network.variables.named else None)
     s, t = network.edge_index.T
     variances = _variances_per_coordinate(variables)
     norms = network.edge_values / (4.0 * np.sqrt(variances[s] * variances[t]))
