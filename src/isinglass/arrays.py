@@ -29,6 +29,11 @@ def read_only(array: Array) -> Array:
     return array
 
 
+def count_within(sizes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:  # Any: of any width
+    """Return 0, 1, …, size − 1 of every group, one group after the other."""
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes), dtype=np.int64)
+
+
 def plain_value(value: object) -> Any:  # Any: the type of the value
     """Return a Python value, None for one that is missing or masked; several values in one cell stay as they are."""
     if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):  # nanoseconds

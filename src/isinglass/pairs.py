@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import FloatArray, read_only
+from isinglass.arrays import FloatArray, count_within, read_only
 from isinglass.errors import ArgumentError, DataError
 from isinglass.variables import Variables
 
@@ -68,8 +68,7 @@ def block_coordinates(variables: Variables, edge_index: NDArray[np.integer]) -> 
         return np.asarray(first)
     sizes = variables.block_sizes(edge_index)
     edge = np.repeat(np.arange(len(sizes)), sizes)
-    within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray(first[:, edge] + np.divmod(within, variables.widths[edge_index[edge, 1]]))
+    return np.asarray(first[:, edge] + np.divmod(count_within(sizes), variables.widths[edge_index[edge, 1]]))
 
 
 def coordinate_matrix(variables: Variables, edge_index: NDArray[np.integer], parameters: FloatArray) -> sp.csr_array:

@@ -12,7 +12,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
-from isinglass.arrays import AnyArray, FloatArray
+from isinglass.arrays import AnyArray, FloatArray, count_within
 from isinglass.data import Table, TableLike, are_counts, which_vary
 from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, DataError, suppress_warnings
@@ -191,8 +191,7 @@ class _Resampling:
             return table.with_weight(times * draw.scale), draw.labels
         # A row that was drawn twice is two rows, each with its sampling weight and its own copies.
         rows = np.repeat(np.arange(len(times)), times)
-        number = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)  # of the draw
-        copies = None if table.units is None else table.units[rows] * len(times) + number
+        copies = None if table.units is None else table.units[rows] * len(times) + count_within(times)
         assert draw.labels is not None
         return table.with_weight(draw.scale)[rows].bare(copies), draw.labels[rows]
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.arrays import Bytes, FloatArray, Mask, count_within
 from isinglass.conditionals import log_probabilities, logits
 from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.data.counts import sd_of
@@ -126,8 +126,8 @@ class Support:
     @cached_property
     def _ends(self) -> NDArray[np.intp]:
         """Numbers of the two coordinates that every entry of an edge belongs to, shape (2, entries)."""
-        s, t = np.repeat(self.network.pairs.T, np.diff(self.first), axis=1)
-        place = np.arange(self.first[0], self.first[-1]) - np.repeat(self.first[:-1], np.diff(self.first))
+        sizes = np.diff(self.first)
+        (s, t), place = np.repeat(self.network.pairs.T, sizes, axis=1), count_within(sizes)
         width = np.diff(self._offsets)[t]
         return np.stack([self._offsets[s] + place // width, self._offsets[t] + place % width])
 

@@ -11,7 +11,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import Arrays, Mask
+from isinglass.arrays import Arrays, Mask, count_within
 from isinglass.coupling_graph import union_keys
 from isinglass.data import Table, TableLike, category_counts, which_vary
 from isinglass.data.counts import varying_among
@@ -179,8 +179,7 @@ class _Sample:
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return some rows, with all copies of each."""
         counts = np.diff(self._bounds)[rows]
-        number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # of the copy
-        return self.table[np.repeat(self._bounds[rows], counts) + number]
+        return self.table[np.repeat(self._bounds[rows], counts) + count_within(counts)]
 
     @cached_property
     def _bounds(self) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isinglass._core import NodePaths, Nodewise
 from isinglass.arguments import check_not_negative, check_word
-from isinglass.arrays import FloatArray, Frozen, Mask
+from isinglass.arrays import FloatArray, Frozen, Mask, count_within
 from isinglass.data import Table
 from isinglass.data.counts import dimensions_of, sd_of
 from isinglass.errors import SeparationError
@@ -99,9 +99,8 @@ class Estimates(Frozen):
         pairs = pairs_of(key, p)
         starts = np.cumsum(edge_sizes := variables.block_sizes(pairs)) - edge_sizes
         sizes = variables.block_sizes(self.pairs)
-        within = np.arange(len(self.parameters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         terms = np.repeat(weight, sizes) * self.parameters
-        sums = np.bincount(np.repeat(starts[edge], sizes) + within, terms, int(edge_sizes.sum()))
+        sums = np.bincount(np.repeat(starts[edge], sizes) + count_within(sizes), terms, int(edge_sizes.sum()))
         merged = np.asarray(np.repeat(factor, edge_sizes) * sums, dtype=np.float64)
         kept = np.bincount(np.repeat(np.arange(len(edges)), edge_sizes), merged != 0.0, len(edges)) > 0
         return alpha[kept], pairs[kept], merged[np.repeat(kept, edge_sizes)]
