@@ -30,7 +30,8 @@ def blank_comments(data: bytes) -> tuple[bytes, int]:
     comments = re.match(rb"(?:[\r\n]*#[^\r\n]*)+", data)
     if comments is None:
         return data, count
-    end, rest = comments.end(), data[comments.end() :]
+    end = comments.end()
+    rest = data[end : end + _SAMPLE_BYTES]
     delimiter = find_delimiter(rest)
     below = [record for _, record in _first_records(rest, delimiter)]
     if not below:

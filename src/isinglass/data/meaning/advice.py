@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from isinglass.data.meaning.recognition import (
-    ROWS_TO_JUDGE,
     amounts,
-    differ_in_rows,
     other_decimal,
-    suspected_answers,
 )
 from isinglass.data.meaning.values import THOUSANDS, Value, show_value, show_values, spell_out
 from isinglass.errors import MeaningWarning, called, listed, setting, warn
 from isinglass.names import name_ranges
 
 if TYPE_CHECKING:
-    from isinglass.data.column import Column
+    pass
 
 LISTED, SHOWN = 4, 8
 """Columns and values that a message lists."""
@@ -98,23 +95,6 @@ def say_missing(
     return make_missing(codes, labels, places if elsewhere else ())
 
 
-def advise_missing(column: int, labels: Sequence[Hashable], column_of: Callable[[int], Column]) -> str:
-    """Return a sentence about values of a column that probably stand for a missing answer, or nothing."""
-    columns = {
-        j: each.labeled() if each.has_named_categories else each
-        for j, each in ((j, column_of(j)) for j in range(len(labels)))
-    }
-    suspects = suspected_answers(
-        {j: each.distinct for j, each in columns.items()}, {j: each.labels for j, each in columns.items()}
-    )
-    codes = suspects.get(column, ())
-    if not codes:
-        return ""
-    remedy = say_missing(codes, [column], labels, {j: each.distinct for j, each in columns.items()}, suspects)
-    shown, verb = show_coded(codes, columns[column].labels), "stands" if len(codes) == 1 else "stand"
-    return f" If {shown} {verb} for a missing answer, use {remedy}."
-
-
 def show_coded(codes: Sequence[Value], labels: Mapping[Value, Value]) -> str:
     """Write codes for a message, those that have a label with it: 9 ('refused')."""
     if not any(code in labels for code in codes):
@@ -125,18 +105,6 @@ def show_coded(codes: Sequence[Value], labels: Mapping[Value, Value]) -> str:
 def remark_header() -> str:
     """Return a sentence about a first row that may have the names of the columns."""
     return f" If the first line names the columns, use {setting('header', True)}."
-
-
-def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, *, is_first: bool) -> str:
-    """Return a sentence about a column with a different value in almost every row, or nothing."""
-    if n_rows < (2 if is_first else ROWS_TO_JUDGE) or not differ_in_rows(n_distinct, n_rows):
-        return ""
-    if is_first:
-        return f" If it names the rows, use {setting('id_column', 0)}."
-    return (
-        f" It has {n_distinct} different values in {n_rows} rows: if it holds row names, leave it out "
-        f"({drop([label])})."
-    )
 
 
 def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:

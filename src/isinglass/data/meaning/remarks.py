@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from isinglass.data.meaning.advice import advise_missing, remark_header, remark_identifier, remark_numbers
+from isinglass.data.meaning.advice import drop, remark_header, remark_numbers, say_missing, show_coded
+from isinglass.data.meaning.recognition import ROWS_TO_JUDGE, differ_in_rows, suspected_answers
 from isinglass.data.source import Source
+from isinglass.errors import setting
 
 
 def remark_column(source: Source, j: int) -> str:
     """Return what messages add about the values of a column, sentences or nothing."""
-    values = source.column(j).distinct
-    is_first = source.is_file and source.row_names is None and source.origin.places[j] == 0
-    identifier = remark_identifier(len(values), source.shape[0], source.labels[j], is_first=is_first)
-    missing = remark_header() if is_below_name(source, j) else advise_missing(j, source.labels, source.column)
-    return missing + identifier + remark_numbers(values, source.decimal)
+    missing = remark_header() if is_below_name(source, j) else _remark_missing(source, j)
+    return missing + _remark_identifier(source, j) + remark_numbers(source.column(j).distinct, source.decimal)
 
 
 def is_below_name(source: Source, j: int) -> bool:
@@ -26,3 +25,29 @@ def is_below_name(source: Source, j: int) -> bool:
     if len(texts) != 1 or len(column.distinct) == 1:
         return False
     return np.flatnonzero(column.entries == texts[0]).tolist() == [0]
+
+
+def _remark_missing(source: Source, j: int) -> str:
+    """Return a sentence about values of a column that probably stand for a missing answer, or nothing."""
+    columns = [source.column(k) for k in range(source.shape[1])]
+    columns = [column.labeled() if column.has_named_categories else column for column in columns]
+    values = {k: column.distinct for k, column in enumerate(columns)}
+    suspects = suspected_answers(values, {k: column.labels for k, column in enumerate(columns)})
+    codes = suspects.get(j, ())
+    if not codes:
+        return ""
+    remedy = say_missing(codes, [j], source.labels, values, suspects)
+    verb = "stands" if len(codes) == 1 else "stand"
+    return f" If {show_coded(codes, columns[j].labels)} {verb} for a missing answer, use {remedy}."
+
+
+def _remark_identifier(source: Source, j: int) -> str:
+    """Return a sentence about a column with a different value in almost every row, or nothing."""
+    n_distinct, n_rows = len(source.column(j).distinct), source.shape[0]
+    is_first = source.is_file and source.row_names is None and source.origin.places[j] == 0
+    if n_rows < (2 if is_first else ROWS_TO_JUDGE) or not differ_in_rows(n_distinct, n_rows):
+        return ""
+    if is_first:
+        return f" If it names the rows, use {setting('id_column', 0)}."
+    leave_out = f"leave it out ({drop([source.labels[j]])})"
+    return f" It has {n_distinct} different values in {n_rows} rows: if it holds row names, {leave_out}."
