@@ -285,14 +285,14 @@ def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
     is_battery = len({str(label).rstrip("0123456789") for label in labels}) < len(labels)  # w1, w2, w3
     if not labels or is_battery:
         return
-    is_file, variable = specs[0].source.is_file, f"use {kind_option('continuous', labels)}"
-    use = f"use {setting('weights', labels[0])}"
-    if not is_file:
-        use = f"pass it as sample_weight and leave it out ({drop(labels)})"
-    asked = f"if it counts or weights the rows, {use}; if it is a variable, {variable}."
-    if len(labels) > 1:
-        use = f"use one of them, such as {setting('weights', labels[0])}, and leave the others out ({drop(labels[1:])})"
-        if not is_file:
-            use = f"pass one of them as sample_weight and leave all of them out ({drop(labels)})"
-        asked = f"if they are, {use}; if they are variables, {variable}."
+    is_one, variable = len(labels) == 1, f"use {kind_option('continuous', labels)}"
+    it, all_of_them = ("it", "it") if is_one else ("one of them", "all of them")
+    use = f"pass {it} as sample_weight and leave {all_of_them} out ({drop(labels)})"
+    if specs[0].source.is_file:
+        one = setting("weights", labels[0])
+        others = f"and leave the others out ({drop(labels[1:])})"
+        use = f"use {one}" if is_one else f"use one of them, such as {one}, {others}"
+    asked = f"if they are, {use}; if they are variables, {variable}."
+    if is_one:
+        asked = f"if it counts or weights the rows, {use}; if it is a variable, {variable}."
     warn_about(labels, WEIGHTS, f"{subject(labels, 'looks')} like row weights: {asked}")

@@ -18,7 +18,7 @@ from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN
 from isinglass.data.meaning.refusals import refuse_values
-from isinglass.data.meaning.rules import ABSENT, UNKNOWN, Codes, Levels, Rule
+from isinglass.data.meaning.rules import ABSENT, UNKNOWN, Levels, Rule
 from isinglass.errors import DataError, DataWarning, setting, warn
 from isinglass.names import unused_name
 from isinglass.variables import MAX_CATEGORIES
@@ -83,7 +83,11 @@ def join_indicators(source: Source, coding: Coding) -> Source:
 
 def _join(source: Source, places: Sequence[int], coding: Coding, words: Sequence[object]) -> Column:
     """Return one column of words made of indicators; missing if no indicator is 1 and some are missing."""
-    bits = np.array([_convert(source, j, coding) for j in places])
+    assert coding.single is not None
+    bits = np.array([source.column(j).convert(coding.single.columns[j]) for j in places])
+    for j, codes in zip(places, bits, strict=True):
+        if (codes == UNKNOWN).any():
+            refuse_values(source, j, coding.single, np.flatnonzero(codes == UNKNOWN), None)
     n_ones = (bits == 1).sum(axis=0)
     gone = (bits == ABSENT).any(axis=0) & (coding.missing != "zero")
     is_complete = len(words) == len(places)  # no category for rows without an indicator
@@ -97,16 +101,6 @@ def _join(source: Source, places: Sequence[int], coding: Coding, words: Sequence
             )
     cells = np.where(n_ones == 1, (bits == 1).argmax(axis=0), np.where(gone, -1, len(words) - 1))
     return Column(cells, words)
-
-
-def _convert(source: Source, j: int, coding: Coding) -> Codes:
-    """Return what the cells of one indicator stand for."""
-    assert coding.single is not None
-    codes = source.column(j).convert(coding.single.columns[j])
-    unknown = np.flatnonzero(codes == UNKNOWN)
-    if len(unknown):
-        refuse_values(source, j, coding.single, unknown, None)
-    return codes
 
 
 def split_names(names: Sequence[str]) -> tuple[str, list[str]]:

@@ -29,15 +29,15 @@ Pair = tuple[Value, Value]
 
 def find_levels(spec: ColumnSpec, kind: str) -> Levels:
     """Return the rule of an ordinal or nominal column; it is binary if it has two categories without scores."""
-    numbers = _stated_numbers(spec)
+    numbers, points = _stated_numbers(spec), None
     if numbers is None:
-        points = None
-        entries = {value: code for code, value in enumerate(_found_values(spec, kind))}
+        found = _plain_values(spec, kind) if spec.column.categories is None else _declared_values(spec, kind)
+        categories = [[value] for value in found]
     else:
         points = sorted(set(numbers.values()))
-        entries = {value: points.index(numbers[value]) for value in sorted(numbers, key=lambda value: numbers[value])}
-    first = {code: value for value, code in reversed(entries.items())}
-    values = [first[code] for code in range(len(first))]
+        categories = [[value for value in numbers if numbers[value] == point] for point in points]
+    entries = {value: code for code, category in enumerate(categories) for value in category}
+    values = [category[0] for category in categories]
     _check_count(values, spec)
     has_list = not (spec.scores is None or isinstance(spec.scores, str | Mapping))
     if len(values) <= 2 and not has_list:
@@ -82,11 +82,6 @@ def _stated_numbers(spec: ColumnSpec) -> dict[Value, float] | None:
             f"is not in it. Add them."
         )
     return numbers
-
-
-def _found_values(spec: ColumnSpec, kind: str) -> list[Value]:
-    """Return the categories that the source declares or, without any, the values that occur, in their order."""
-    return _plain_values(spec, kind) if spec.column.categories is None else _declared_values(spec, kind)
 
 
 def _declared_values(spec: ColumnSpec, kind: str) -> list[Value]:
