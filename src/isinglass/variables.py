@@ -151,16 +151,14 @@ class Variables(FlatLayout):
         found = tuple(texts.get(name, "") for name in self.names)
         return copy_unchecked(self, wording=found) if any(found) else self
 
-    def with_covariates(self, columns: Sequence[int | str] | str | int | None) -> Variables:
-        """Return the same variables, of which these are covariates, named as in options; None keeps those they have.
+    def with_covariates(self, columns: Sequence[int | str] | str | int) -> Variables:
+        """Return the same variables, of which these are covariates, named as in options.
 
         Examples
         --------
         >>> Variables.binary(["rain", "umbrella", "month"]).with_covariates(["month"]).covariate
         (False, False, True)
         """
-        if columns is None:
-            return self
         here = Origin(self.n_features, self.names, has_number_labels=False, places=range(self.n_features))
         keys = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
         chosen = {place for key in keys for place in here.find_all(key, "covariates")}

@@ -75,10 +75,19 @@ def test_repr():
         ({"row_names": ("a",)}, r"row_names must have one entry per row \(3\); got 1"),
         ({"rows": np.arange(2)}, r"rows must have one entry per row \(3\); got 2"),
         ({"labels": {"group": (1,)}}, r"group must have one entry per row \(3\); got 1"),
-        ({"filled": np.zeros((3, 1), dtype=bool)}, r"filled must have the shape of codes, \(3, 2\); got \(3, 1\)"),
-        ({"holes": np.zeros((3, 2), dtype=int)}, "holes must be an array of type bool; got int64"),
-        ({"holes": np.zeros((3, 2), dtype=bool).tolist()}, "holes must be an array of type bool; got list"),
-        ({"numbers": np.zeros((3, 2), dtype=bool)}, "numbers must be an array of type float64; got bool"),
+        (
+            {"filled": np.zeros((3, 1), dtype=bool)},
+            r"filled must be an array of type bool and shape \(3, 2\); got bool \(3, 1\)",
+        ),
+        ({"holes": np.zeros((3, 2), dtype=int)}, r"holes must be an array of type bool and shape \(3, 2\); got int64"),
+        (
+            {"holes": np.zeros((3, 2), dtype=bool).tolist()},
+            r"holes must be an array of type bool and shape \(3, 2\); got list",
+        ),
+        (
+            {"numbers": np.zeros((3, 2), dtype=bool)},
+            r"numbers must be an array of type float64 and shape \(3, 2\); got bool",
+        ),
         ({"sample_weight": np.array([1.0, -1.0, 1.0])}, "sample_weight must be finite and not negative"),
         ({"weight_kind": "guess"}, "weight_kind must be"),
     ],

@@ -124,13 +124,12 @@ class Table:
             if entries is not None and len(entries) != n_rows:
                 raise DataError(f"{name} must have one entry per row ({n_rows}); got {len(entries)}.")
         for name in _MARKS:
-            marks = getattr(self, name)
-            if marks is not None and np.shape(marks) != codes.shape:
-                raise DataError(f"{name} must have the shape of codes, {codes.shape}; got {np.shape(marks)}.")
-            kind = np.float64 if name == "numbers" else np.bool_
-            if marks is not None and getattr(marks, "dtype", None) != kind:  # ~ of whole numbers would be an index
-                got = getattr(marks, "dtype", type(marks).__name__)
-                raise DataError(f"{name} must be an array of type {kind.__name__.rstrip('_')}; got {got}.")
+            marks, kind = getattr(self, name), "float64" if name == "numbers" else "bool"
+            if marks is None:
+                continue
+            got = f"{marks.dtype} {marks.shape}" if isinstance(marks, np.ndarray) else type(marks).__name__
+            if got != f"{kind} {codes.shape}":  # ~ of whole numbers would be an index
+                raise DataError(f"{name} must be an array of type {kind} and shape {codes.shape}; got {got}.")
 
     def _with(self, **changes: object) -> Table:
         """Return a copy with other entries, unchecked: checks cost more than a small fit."""
