@@ -458,3 +458,16 @@ def test_columns_with_categories_are_not_read_in_parts():
     coding = as_table(pd.DataFrame({"a": [1, 2, 3, 1], "b": [0, 1, 1, 0]}), kinds={"a": "ordinal"}).coding
     with pytest.raises(DataError, match=r"got the ordinal column 'a' with 3 categories\. Read the table, or a sample"):
         read_parts([pd.DataFrame({"a": [1, 2], "b": [0, 1]})], encode=coding)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [(["a", "a"], "names must be different from each other; got 'a' twice"), (["a"], r"one entry per variable \(2\)")],
+)
+def test_names_of_parts_are_checked(names, message):
+    for read in (read_parts, as_table):
+        with pytest.raises(DataError, match=message):
+            read([np.eye(2)], names=names)
+    with pytest.raises(DataError, match=message):
+        as_table(read_parts([np.eye(2)]), names=names)
+    assert read_parts([np.eye(2)], names=["a", "b"]).variables.named

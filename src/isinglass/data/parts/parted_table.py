@@ -202,7 +202,8 @@ class PartedTable(RowsElsewhere):
 
     def with_names(self, names: Sequence[str] | None) -> PartedTable:
         """Return the same table with other names of the columns; None keeps those it has."""
-        return self if names is None else replace(self, coding=self.coding.with_names(names))
+        variables = self.variables.with_names(names)
+        return self if variables is self.variables else replace(self, coding=self.coding.with_names(variables.names))
 
     def with_weight_kind(self, kind: str | None) -> PartedTable:
         """Return the table with weights of this kind, or the one that is found, scaled as those of a `Table` are."""
