@@ -9,6 +9,7 @@ from isinglass.conditionals import row_scores
 from isinglass.data import as_table
 from isinglass.errors import GridEndWarning
 from isinglass.select import scoring as choice
+from isinglass.select.held_out_gains import prediction_scores
 
 
 def solution(alpha, n_edges):
@@ -48,7 +49,7 @@ def test_prediction_scores_judge_continuous_columns_by_their_order():
         predictor = sum(fitted.couplings[s, t] * placed[t] for t in range(4))
         r = spearmanr(predictor, placed[s]).statistic
         expected += -0.5 * np.sign(r) * np.log(1.0 - r**2)
-    found = choice.prediction_scores(codes, fitted, np.ones(60))
+    found = prediction_scores(codes, fitted, np.ones(60))
     assert found.mean() == pytest.approx(expected, rel=1e-12)
 
 
@@ -60,22 +61,20 @@ def test_prediction_scores_know_no_fields_and_no_scale_of_continuous_columns():
         network.fields + 1.0, network.edge_index, 0.5 * network.pair_parameters, variables=network.variables
     )
     apart = [
-        choice.prediction_scores(codes, one, np.ones(60)) - row_scores(one, codes, columns=np.array([3]))
+        prediction_scores(codes, one, np.ones(60)) - row_scores(one, codes, columns=np.array([3]))
         for one in (network, moved)
     ]
     np.testing.assert_allclose(*apart, rtol=1e-9)
     reversed_ = Network(network.fields, network.edge_index, -network.pair_parameters, variables=network.variables)
-    opposite = choice.prediction_scores(codes, reversed_, np.ones(60)) - row_scores(
-        reversed_, codes, columns=np.array([3])
-    )
+    opposite = prediction_scores(codes, reversed_, np.ones(60)) - row_scores(reversed_, codes, columns=np.array([3]))
     np.testing.assert_allclose(opposite, -apart[0], rtol=1e-9)
 
 
 def test_prediction_scores_of_weighted_rows_are_those_of_repeated_ones():
     codes, fitted = continuous_network()
     unit = np.random.default_rng(4).integers(1, 4, 60)
-    weighted = choice.prediction_scores(codes, fitted, unit.astype(float))
-    repeated = choice.prediction_scores(np.repeat(codes, unit, axis=0), fitted, np.ones(unit.sum()))
+    weighted = prediction_scores(codes, fitted, unit.astype(float))
+    repeated = prediction_scores(np.repeat(codes, unit, axis=0), fitted, np.ones(unit.sum()))
     np.testing.assert_allclose(np.repeat(weighted, unit), repeated, rtol=1e-9)
 
 
@@ -83,8 +82,8 @@ def test_a_perfect_order_has_a_finite_score():
     codes = np.repeat(np.arange(4, dtype=np.uint8)[:, None], 2, axis=1)
     variables = as_table(codes.astype(float), kinds="continuous").variables
     perfect = Network(np.zeros(6), [[0, 1]], [3.0], variables=variables)
-    assert np.isfinite(choice.prediction_scores(codes, perfect, np.ones(4))).all()
-    assert choice.prediction_scores(codes[:1], perfect, np.ones(1)).tolist() == [0.0]
+    assert np.isfinite(prediction_scores(codes, perfect, np.ones(4))).all()
+    assert prediction_scores(codes[:1], perfect, np.ones(1)).tolist() == [0.0]
 
 
 def test_row_scores_do_not_overflow():

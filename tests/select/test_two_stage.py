@@ -28,8 +28,8 @@ from isinglass import (
 from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stage_search
+from isinglass.select.held_out_gains import prediction_scores
 from isinglass.select.progress import tell
-from isinglass.select.scoring import prediction_scores
 from isinglass.select.stage_search import Scored, Stage, StageSearch
 from isinglass.select.task import LOOSE, Task
 

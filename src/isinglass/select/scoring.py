@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_not_negative
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.conditionals import neighbor_sums, row_scores
+from isinglass.conditionals import row_scores
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_occur, which_vary
 from isinglass.data.counts import dimensions_of
 from isinglass.errors import ConvergenceWarning, GridEndWarning, setting, warn
 from isinglass.network import Network
 from isinglass.results import Path, Solution
-from isinglass.variables import Variables
 
 AIC = 2.0
 """Price of a parameter in the AIC, for each end that a pair is seen from. Without a true edge, twice the gain in log
@@ -35,50 +34,6 @@ def held_out_sums(table: Table, held: Table, solutions: Iterable[Solution]) -> F
     """
     unit, possible = held.unit_weight, which_occur(table)
     return np.array([unit @ row_scores(solution.network, np.asarray(held), possible) for solution in solutions])
-
-
-def prediction_scores(table: Bytes, network: Network, unit: FloatArray, possible: Mask | None = None) -> FloatArray:
-    """Return `row_scores` in which continuous columns are judged by their order; ``unit``: the weights of the rows.
-
-    r is the rank correlation of the numbers of a column s with their predictors Σ_t θ_st x_t, and the mean of its
-    scores is −½ log(1 − r²) with the sign of r: what normal columns with this correlation gain over independent ones.
-    The field, which is free at every step and poorly known where rows are few, has no influence, and neither has the
-    scale of the couplings: what counts is which columns are neighbors.
-    """
-    variables = network.variables
-    by_order = judged_by_order(variables)
-    others = np.flatnonzero(variables.is_modeled & ~by_order)
-    scores = row_scores(network, table, possible, others) if len(others) else np.zeros(len(table))
-    sums = neighbor_sums(network, table)
-    for s in np.flatnonzero(by_order).tolist():
-        scores += _order_scores(
-            _standard_ranks(table[:, s], unit), _standard_ranks(sums[variables.first[s]], unit), unit
-        )
-    return scores
-
-
-def judged_by_order(variables: Variables) -> Mask:
-    """Tell which columns the check by prediction judges by their order: the continuous ones that are modeled."""
-    return np.isin(np.arange(variables.n_features), variables.continuous) & variables.is_modeled
-
-
-def _standard_ranks(values: NDArray[np.generic], unit: FloatArray) -> FloatArray:
-    """Return ranks with mean 0 and variance 1 under the weights, ties sharing theirs; 0 if all values are equal."""
-    levels, place = np.unique(values, return_inverse=True)
-    if len(levels) < 2:
-        return np.zeros(len(values))
-    mass = np.bincount(place, unit)
-    ranks = (np.cumsum(mass) - 0.5 * mass)[place]
-    ranks -= np.average(ranks, weights=unit)
-    return np.asarray(ranks / np.sqrt(np.average(ranks**2, weights=unit)))
-
-
-def _order_scores(ranks: FloatArray, predicted: FloatArray, unit: FloatArray) -> FloatArray:
-    """Return the gain of every row in the log-likelihood of normal columns, negative where r is."""
-    r = float(np.average(ranks * predicted, weights=unit))
-    sign, r = (-1.0, -r) if r < 0.0 else (1.0, r)
-    left = max(1.0 - r**2, 1.0 / float(unit.sum()))
-    return np.asarray(sign * 0.5 * (ranks**2 - (ranks - sign * r * predicted) ** 2 / left - np.log(left)))
 
 
 def sum_scores(
