@@ -258,10 +258,10 @@ def quoted_facts():
 
 def _facts_about_reading():
     from isinglass.data.files import header, text
-    from isinglass.data.meaning import scores, two_values
+    from isinglass.data.meaning import levels, scores
     from isinglass.data.parts import backends
 
-    known = dict(two_values._KNOWN)
+    known = dict(levels._KNOWN)
     for pair in ("no/yes", "false/true", "disagree/agree", "absent/present", "incorrect/correct", "nay/yea"):
         zero, one = pair.split("/")
         assert known[zero] == one
