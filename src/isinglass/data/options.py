@@ -74,11 +74,11 @@ class ValueOptions(TwoValueOptions):
 
     def missing_in(self, source: Source) -> dict[int, list[Value]]:
         """Return the values that stand for a missing cell, of every column that has some; equal ones are one list."""
-        by_column_key = self.na_values if isinstance(self.na_values, Mapping) else {}
-        by_place = source.locate({key: values for key, values in by_column_key.items() if key is not None}, "na_values")
+        stated = dict(self.na_values) if isinstance(self.na_values, Mapping) else {}
+        stated.pop(None, None)  # what holds for all columns
         everywhere = list(self.missing_everywhere)
-        here = {j: [*everywhere, *values] for j, values in by_place.items()}
-        return {**(dict.fromkeys(range(source.shape[1]), everywhere) if everywhere else {}), **here}
+        missing = dict.fromkeys(range(source.shape[1]), everywhere) if everywhere else {}
+        return missing | {j: [*everywhere, *values] for j, values in source.locate(stated, "na_values").items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -187,8 +187,5 @@ def takes(
 
 def for_another_file(options: Options) -> Options:
     """Return the options of a reading that hold for another file: a coding knows its columns and their values."""
-    return {name: value for name, value in options.items() if name in _AGAIN}
-
-
-_FILE_OPTIONS = {field.name for field in fields(FileOptions)}
-_AGAIN = (_FILE_OPTIONS | {"weight_kind"}) - {"columns", "drop"}
+    kept = {"weight_kind", *(field.name for field in fields(FileOptions))} - {"columns", "drop"}
+    return {name: value for name, value in options.items() if name in kept}

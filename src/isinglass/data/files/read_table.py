@@ -142,8 +142,9 @@ def _load(path: AnyFile, options: ReadOptions) -> tuple[Source, str]:
     kind = find_format(document, options.format)
     if options.sheet is not None and kind != "excel" and not isinstance(options.encode, Coding):
         raise ArgumentError("sheet", f"must be left out for a {kind} file", options.sheet)
-    is_text = kind in ("text", "excel")
-    return _load_text(document, kind, options) if is_text else load_table(kind, document), kind
+    if kind in ("text", "excel"):
+        return _load_text(document, kind, options), kind
+    return load_table(kind, document), kind
 
 
 def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:

@@ -52,7 +52,7 @@ class Records:
         return [words for _, words in self.columns]
 
 
-def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
+def _check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
     """Refuse text that would take too much memory to split; return its number of lines, and the longest length."""
     n_lines = data.count(b"\n")
     limits.check_text(n_lines, "rows of text")
@@ -68,15 +68,15 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     """Read the records of RFC 4180, quoted fields included; all but the first must have the same number of fields."""
     limits.check_bytes(len(data), "a text")
     data = separate(data, delimiter)
-    n_lines, longest = check_lines(data, delimiter, limits)
-    records, none = split(data, delimiter), (0, list[str]())
+    n_lines, longest = _check_lines(data, delimiter, limits)
     try:
-        start, first = next(records, none)
-        _, second = next(records, none)
+        first_two = list(islice(split(data, delimiter), 2))
     except csv.Error:
         _refuse_records(data, delimiter, 0)
-    if not first:
+    if not first_two:
         raise DataError("the file has only blank lines.")
+    (start, first), *others = first_two
+    second = others[0][1] if others else []
     width = len(second) if len(second) == len(first) + 1 else len(first)  # R leaves the corner of the header out
     limits.check_shape(1, width)
     limits.check_text(n_lines * width, "cells of text")
@@ -89,20 +89,26 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
         read = _read_few(data, delimiter, width)
     else:
         read = _read_many(data, offset_of_line(data, start), delimiter, width, longest, quoted, limits)
-    columns: list[tuple[Codes, list[str]]] = []
-    n_words = 0
     try:
-        for codes, words in read:
-            n_words += len(words)
-            limits.check_text(n_words, "different words")
-            limits.check_shape(len(codes), width)
-            columns.append((codes.astype(np.uint8 if len(words) < 255 else np.int32, copy=False), words))
+        columns = list(_checked(read, width, limits))
+    except LimitError:
+        raise
     except (csv.Error, ValueError) as error:
-        if isinstance(error, LimitError):
-            raise
         _refuse_records(data, delimiter, width)
         raise DataError(f"the text of the file cannot be read: {error}.") from None
     return Records(first, columns, lambda k: next(islice(split(data, delimiter, width), k, None))[0])
+
+
+def _checked(
+    columns: Iterator[tuple[Codes, list[str]]], width: int, limits: Limits
+) -> Iterator[tuple[Codes, list[str]]]:
+    """Yield columns as they are read, while they are within the limits, with small numbers."""
+    n_words = 0
+    for codes, words in columns:
+        n_words += len(words)
+        limits.check_text(n_words, "different words")
+        limits.check_shape(len(codes), width)
+        yield codes.astype(np.uint8 if len(words) < 255 else np.int32, copy=False), words
 
 
 def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, list[str]]]:

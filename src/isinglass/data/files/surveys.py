@@ -121,10 +121,8 @@ def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
 def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
     """Return a column with what its values are called; runs of blanks become one blank, as in messages."""
     column = number_objects(cells)
-    values = [
-        as_whole(value) if isinstance(value, float) else value if isinstance(value, str | int | None) else str(value)
-        for value in column.values or ()
-    ]
+    values = [as_whole(value) if isinstance(value, float) else value for value in column.values or ()]
+    values = [value if isinstance(value, str | int | float | None) else str(value) for value in values]  # such as dates
     short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
     labels = short if len(set(short.values())) == len(set(labels.values())) else labels
     return Column(column.cells, values, labels=labels, blanks=BLANKS) if labels else Column(column.cells, values).read()

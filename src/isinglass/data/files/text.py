@@ -96,20 +96,17 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
 
 def _try_delimiter(sample: bytes, delimiter: str) -> _Split:
     """Return how a delimiter splits the first records."""
-    widths = _sample_widths(sample, delimiter)
+    records = islice(split(separate(sample, delimiter), delimiter), _SAMPLE_RECORDS)
+    try:
+        widths = [len(record) for _, record in records]
+    except csv.Error:
+        widths = []
     width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
     if width < 2:
         return _Split(0.0, 0, is_first_alike=False)
     if len(widths) > 1 and widths[0] == widths[1] - 1:  # R leaves the corner of the header out
         times += widths[1] == width
     return _Split(times / len(widths), width, widths[0] == width)
-
-
-def _sample_widths(sample: bytes, delimiter: str) -> list[int]:
-    try:
-        return [len(record) for _, record in islice(split(separate(sample, delimiter), delimiter), _SAMPLE_RECORDS)]
-    except csv.Error:
-        return []
 
 
 def separate(data: bytes, delimiter: str) -> bytes:
