@@ -471,3 +471,12 @@ def test_names_of_parts_are_checked(names, message):
     with pytest.raises(DataError, match=message):
         as_table(read_parts([np.eye(2)]), names=names)
     assert read_parts([np.eye(2)], names=["a", "b"]).variables.named
+
+
+def test_a_part_without_rows_has_no_category_and_no_weight():
+    parts = [np.array([[np.nan, 1.0]]), np.array([[0.0, 1.0], [1.0, 1.0]])]
+    table = read_parts(parts, missing="drop")
+    assert which_vary(table).tolist() == [True, False]
+    assert category_counts(table).tolist() == [1, 1, 0, 2]
+    table = read_parts(parts, missing="drop", sample_weight=[[0.2], [0.2, 0.3]], weight_kind="sampling")
+    assert table.weight_range == pytest.approx((0.4 / 0.52, 0.6 / 0.52))

@@ -29,7 +29,7 @@ def category_counts(table: AnyTable) -> FloatArray:
 
 def _count_bits(codes: Bytes, weight: FloatArray | None) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
     """Return the weight of the ones of every column, and 1 where a row with weight has a one, and where it has none."""
-    if weight is not None and not weight.any():  # of a part
+    if len(codes) == 0 or (weight is not None and not weight.any()):  # of a part
         nothing = np.zeros(codes.shape[1], dtype=np.int64)
         return np.zeros(codes.shape[1]), nothing, nothing
     ones, varies = count_ones(codes, weight)

@@ -302,4 +302,5 @@ def _count(codes: Bytes, weight: FloatArray | None) -> float:
 
 
 def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
-    return (1.0, 1.0) if weight is None or len(weight) == 0 else (float(weight.min()), float(weight.max()))
+    each = np.ones(len(codes)) if weight is None else weight
+    return float(each.min(initial=np.inf)), float(each.max(initial=-np.inf))
