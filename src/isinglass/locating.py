@@ -55,7 +55,8 @@ class Origin:
             raise DataError(
                 f"{setting(argument)} must name one column; got {key!r}, the name of {len(places)}. Give its number."
             )
-        near = get_close_matches(str(key), names, n=1)
+        same = [name for name in names if name.casefold() == str(key).casefold()]
+        near = same or get_close_matches(str(key), names, n=1)
         known = f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
         remedy = f"Did you mean {near[0]!r}?" if near else known
         raise ArgumentError(argument, "must name a column of the table", key, remedy)

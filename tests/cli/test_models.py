@@ -397,7 +397,7 @@ def test_resamples_must_be_those_of_the_model(tmp_path, weighted, resampled):
     assert "other edges" in error_line(run(*words, code=3))
     (tmp_path / "empty").mkdir()
     message = error_line(run(*words[:4], tmp_path / "empty", "-o", tmp_path / "a.png", code=2))
-    assert "has no resamples.npz" in message
+    assert "has no resamples.npz, which `isinglass bootstrap TABLE --kind rows -o FOLDER` writes" in message
     assert not (tmp_path / "a.png").exists()
 
 
@@ -500,7 +500,7 @@ def test_a_page_never_replaces_a_table(tmp_path, folder):
 def test_the_folder_of_a_fit_is_no_bootstrap(tmp_path, folder):
     run("fit", folder / "table.csv", "--alpha", "0.05", "-o", tmp_path / "net")
     answer = run("report", tmp_path / "net", "--bootstrap", tmp_path / "net", "-o", tmp_path / "a.html", code=2)
-    assert "isinglass bootstrap --kind rows" in " ".join(answer.stderr.split())
+    assert "isinglass bootstrap TABLE --kind rows" in " ".join(answer.stderr.split())
     assert not (tmp_path / "a.html").exists()
 
 

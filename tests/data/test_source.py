@@ -84,6 +84,8 @@ def test_finding_columns():
         sheet.origin.find("z", "drop")
     with pytest.raises(DataError, match=r"got 'gendr'\. Did you mean 'gender'\?"):
         replace(sheet, names=["age", "gender", "c", "d"]).origin.find("gendr", "groups")
+    with pytest.raises(DataError, match=r"got 'gpa'\. Did you mean 'GPA'\?"):
+        replace(sheet, names=["age", "GPA", "c", "d"]).origin.find("gpa", "groups")
     with pytest.raises(DataError, match="drop must name a column of the table, which has 4; got number 4"):
         sheet.origin.find(4, "drop")
     with pytest.raises(DataError, match=r"got 'a'\. The table has no names"):

@@ -100,12 +100,10 @@ class Loaded:
         from isinglass.model_file import load
         from isinglass.select import Bootstrap
 
-        file = folder / RESAMPLES[kind]
+        file, maker = folder / RESAMPLES[kind], f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
         if not file.exists():
-            raise click.BadParameter(
-                f"{str(folder)!r} has no {file.name}, which `isinglass bootstrap --kind {kind} -o {folder}` writes.",
-                param_hint="'--bootstrap'",
-            )
+            message = f"{str(folder)!r} has no {file.name}, which {maker} writes."
+            raise click.BadParameter(message, param_hint="'--bootstrap'")
         found = load(file)
         if not isinstance(found, Bootstrap) or found.kind != kind:
             raise DataError(f"{str(file)!r} holds no resamples of kind {kind!r}.")

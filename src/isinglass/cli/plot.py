@@ -41,9 +41,8 @@ class Request:
     def resamples(self, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote."""
         if self.bootstrap is None:
-            raise click.UsageError(
-                f"This figure needs --bootstrap FOLDER, which `isinglass bootstrap --kind {kind} -o FOLDER` writes."
-            )
+            maker = f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
+            raise click.UsageError(f"This figure needs --bootstrap FOLDER, which {maker} writes.")
         return self.loaded.resamples(self.bootstrap, kind)
 
 

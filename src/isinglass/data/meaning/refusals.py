@@ -82,7 +82,7 @@ def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], spec: ColumnSpec |
     return (
         f"{setting('X')} must have the categories that were declared or fitted; {got}, which has "
         f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
-        f"encode, or make these cells missing."
+        f"encode, or make these cells missing ({make_missing(wrong[:1])})."
     )
 
 
