@@ -157,11 +157,11 @@ class _Sample:
     imputed: Missing | None = None  # the record of the imputation by which it was completed here
 
     @classmethod
-    def of(cls, rows: GroupedRows, how: ImputationSettings, run: Run) -> _Sample:
+    def of(cls, rows: GroupedRows, settings: ImputationSettings, run: Run) -> _Sample:
         """Impute the rows without regard to groups."""
         table, units = rows.table, rows.table.units
         if table.holes is not None:
-            groups, imputation = rows.groups, how.complete(table.bare(), run=run)
+            groups, imputation = rows.groups, settings.complete(table.bare(), run=run)
             completed = imputation.table[np.argsort(np.asarray(imputation.table.rows), kind="stable")]
             return cls(completed, np.asarray(completed.rows), groups, imputation.record)
         if units is None:
@@ -197,8 +197,8 @@ def _prepare(
     rows = given.one_by_one()
     answered = rows.answered()
     thinned = answered.with_equal_holes(np.random.default_rng(seed))
-    how, n_copies = (ImputationSettings(), 1) if isinstance(method, Wrapped) else (method.imputation, COPIES)
-    sample = _Sample.of(thinned.answered(), how.replace(n_imputations=n_copies), run)
+    settings, n_copies = (ImputationSettings(), 1) if isinstance(method, Wrapped) else (method.imputation, COPIES)
+    sample = _Sample.of(thinned.answered(), settings.replace(n_imputations=n_copies), run)
     n_deleted = thinned.table.n_missing - answered.table.n_missing
     if rows.table.holes is None:
         return sample, Missing.of(given.table), n_deleted

@@ -246,15 +246,15 @@ def impute(
     run.refuse_checkpoint()
     X, groups = take_column(X, groups, "groups")
     table = as_table(X, sample_weight, missing="impute").whole()
-    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, random_state)
-    whole, labels, found = complete_table(table, group_numbers(groups, table), how, run, quiet=False)
-    return how.complete(whole.whole(), labels) if found is None else found
+    settings = ImputationSettings(n_imputations, n_sweeps, max_rounds, random_state)
+    whole, labels, found = complete_table(table, group_numbers(groups, table), settings, run, quiet=False)
+    return settings.complete(whole.whole(), labels) if found is None else found
 
 
 def complete_table(
     table: AnyTable,
     labels: AnyArray | None,
-    how: ImputationSettings,
+    settings: ImputationSettings,
     run: Run = Run(),
     *,
     quiet: bool = True,
@@ -271,5 +271,5 @@ def complete_table(
     labels = None if labels is None else labels[rows]
     if table.holes is None:  # they were in rows without a weight
         return table, labels, None
-    imputation = how.complete(table, labels, run)
+    imputation = settings.complete(table, labels, run)
     return imputation.table, imputation.groups, imputation

@@ -87,9 +87,9 @@ def nodewise_path(
     ([[0, 2]], True)
     """
     check_callable("callback", callback)
-    how = Regressions(rule, standardize, tol, max_iter, n_threads)
+    regressions = Regressions(rule, standardize, tol, max_iter, n_threads)
     table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
-    problem = how.compile(table)
+    problem = regressions.compile(table)
     warn_constant(table.variables, problem.reduction.counts)
     top = float(np.nanmax(problem.alpha_max(), initial=0.0))
     at_zero = 0.0 if table.variables.is_binary else float(problem.alphas_at_zero.max())  # no category without penalty
