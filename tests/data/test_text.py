@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import read_table
 from isinglass._core import Words
 from isinglass.data.files.documents import Limits
-from isinglass.data.files.preamble import blank_comments
 from isinglass.data.files.records import _add_words, _read_many, read_records
 from isinglass.data.files.text import find_delimiter, to_utf8
 from isinglass.errors import DataError, LimitError
@@ -168,34 +166,6 @@ def test_a_quote_that_is_never_closed_does_not_swallow_the_rest():
     with pytest.raises(DataError, match="broken field after line 2"):
         read('a,b\n0,1\n0,"1\n0,1\n0,1\n', ",")
     assert rows_of(read('a,b\n5" pipe,1\n', ","))[1] == ['5" pipe', "1"]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown", "count"),
-    [
-        ("# made by hand\n\n# twice\na,b\n0,1\n", "\n\n\na,b\n0,1\n", 2),
-        ("# made by hand, twice\na,b\n0,1\n", "\na,b\n0,1\n", 1),  # as many fields as the header
-        ("# a,b\n0,1\n1,1\n", "# a,b\n0,1\n1,1\n", 0),  # as numpy.savetxt writes a header
-        ("# by hand\n#a,b\n0,1\n1,1\n", "\n#a,b\n0,1\n1,1\n", 1),
-        ("#,a\n1,0\n2,1\n", "#,a\n1,0\n2,1\n", 0),
-        ("a,b\n#1,1\n", "a,b\n#1,1\n", 0),
-        ("#1,0\n#2,1\n", "#1,0\n#2,1\n", 0),
-        ("# by hand\nwho,a\n#1,1\n", "\nwho,a\n#1,1\n", 1),  # a name of a row
-        ('# by hand\nwho,a\n"x\n# y",1\n', '\nwho,a\n"x\n# y",1\n', 1),  # within a field
-        ("sep=;\na;b\n0;1\n", "\na;b\n0;1\n", 1),  # as Excel has it
-        ('"sep=,"\r\n# by hand\r\na,b\r\n0,1\r\n', "\r\n\r\na,b\r\n0,1\r\n", 2),
-        ("sep=1,b\n0,1\n", "sep=1,b\n0,1\n", 0),
-    ],
-)
-def test_comments(text, shown, count):
-    assert blank_comments(text.encode()) == (shown.encode(), count)
-
-
-def test_a_comment_among_the_rows_is_refused_by_its_line():
-    for n_rows in (1, 1000):
-        text = "# by hand\na,b\n" + "0,1\n" * n_rows + "# again\n1,1\n"
-        with pytest.raises(DataError, match=rf"got 1 field in line {n_rows + 3}, .*\. It looks like a comment: remove"):
-            read_table(io.StringIO(text))
 
 
 def test_no_thread_of_pyarrow_holds_the_text_when_it_has_been_read():
