@@ -82,7 +82,7 @@ function groupOf(node) {
 /* Numbers as text. */
 const MINUS = "\u2212";
 
-/* With so many decimals; with more if two significant digits take more. */
+/* A number with some decimals, more if two significant digits take more. */
 function formatNumber(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "\u2013";
   if (typeof value !== "number") return String(value);

@@ -4,7 +4,7 @@ const MANY_EDGES = 800; /* from here on dashes wait until nothing moves */
 const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif";
 
 class NetworkView {
-  /* `state` says how the network is drawn and what is highlighted; whoever changes it calls `draw`. */
+  /* `state` says how the network is drawn and what is highlighted; after a change of it, `draw` is called. */
   constructor(canvas, state) {
     Object.assign(this, { canvas, state });
     this.context = canvas.getContext("2d");
@@ -142,7 +142,7 @@ class NetworkView {
     this.left = (this.width + left - right) / 2 - (this.scale * (x0 + x1)) / 2;
     this.top = this.height / 2 - (this.scale * (y0 + y1)) / 2;
     this.moved = false;
-    /* Nodes take a fixed share of the area that the drawing covers, whatever the screen. */
+    /* Nodes take a fixed share of the area that the drawing covers, on any screen. */
     const area = (x1 - x0 + 0.1) * (y1 - y0 + 0.1) * this.scale ** 2;
     this.unit = Math.min(9, Math.max(2.2, 0.125 * Math.sqrt(area / N_NODES)));
     this.draw();
