@@ -36,6 +36,7 @@ from isinglass import (
     metrics,
     simulate,
 )
+from isinglass.arrays import round_digits
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
@@ -553,7 +554,7 @@ def test_a_missing_folder_is_refused(tmp_path, path):
 
 def test_rounding_never_makes_zero():
     values = np.array([1e-300, -5e-324, 123456789.0, 0.1234567])
-    assert contents._round(values) == [1e-300, -5e-324, 123457000.0, 0.123457]
+    assert round_digits(values).tolist() == [1e-300, -5e-324, 123457000.0, 0.123457]
 
 
 def test_versions_are_on_the_page(path):
