@@ -70,8 +70,8 @@ def _stated_numbers(spec: ColumnSpec) -> dict[Value, float] | None:
     stated = dict(spec.scores) if by_scores else spec.encode.answers_among(spec.values)
     for value, number in stated.items():
         if not is_finite(number):
-            missing = setting("encode", {value: None}, python="None")
-            raise ArgumentError(given, f"must map {value!r} to a number or missing ({missing})", number)
+            or_missing = "" if by_scores else f" or missing ({setting('encode', {value: None}, python='None')})"
+            raise ArgumentError(given, f"must map {value!r} to a number{or_missing}", number)
     numbers = {value: float(number) for value, number in stated.items()}
     if by_scores and len(set(numbers.values())) < len(numbers):
         raise ArgumentError("scores", f"must be different numbers for {spec.where}", spec.scores)

@@ -29,11 +29,10 @@ def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoRetu
     got = f"{show_value(cell)}, which stands for a missing cell," if is_stated else "NaN"
     zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
     impute = "" if source.is_part else f"{setting('missing', 'impute')} to draw them from the network, "
-    in_all = plural(int(gone.sum()), "missing cell")
+    place = f"{source.where(j)} ({source.describe_row(row)}; {plural(int(gone.sum()), 'missing cell')} in all)"
     raise DataError(
-        f"{setting('X')} must have no missing cells; got {got} in {source.where(j)} ({source.describe_row(row)}; "
-        f"{in_all} in all). "
-        f"Choose {impute}{zero}or {setting('missing', 'drop')} to leave out their rows."
+        f"{setting('X')} must have no missing cells; got {got} in {place}. Choose {impute}{zero}or "
+        f"{setting('missing', 'drop')} to leave out their rows."
     )
 
 
