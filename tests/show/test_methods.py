@@ -703,6 +703,17 @@ def test_folds_that_were_drawn_once_or_more_often():
     assert "cross-validation, repeated 2 times (seed 0), for the largest" in " ".join(said(2).split())
 
 
+def test_a_comparison_tells_when_prediction_decided():
+    X = weak()
+    found = compare_groups(X, np.resize(["a", "b"], len(X)), n_permutations=2, random_state=0)
+    assert found.stages.reason == "prediction"
+    text, stages = found.methods_text(), Method().fit(X).selection.stages
+    assert found.stages == stages
+    stage = {0.0: "the first stage.", 1.0: "the second stage."}.get(stages.chosen.exponent, "root of the couplings.")
+    said = text.partition(f"keeps {stages.keep:.0%} of the largest cross-validated gain in log pseudo-likelihood")[2]
+    assert stage in said.partition("The largest difference")[0]
+
+
 def test_a_comparison_tells_how_many_folds_there_were(tmp_path):
     labels, X = ["a", "b"] * 6, np.tile([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], (3, 1))
     options = {"n_permutations": 2, "random_state": 0}

@@ -12,6 +12,7 @@ from isinglass.errors import plural
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
+from isinglass.results import Solution
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
@@ -19,6 +20,7 @@ from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.select.method import Method
 from isinglass.select.selector import Selector
 from isinglass.select.stochastic_em import MODEL
+from isinglass.selection_records import TwoStageRecord
 from isinglass.show.report.sentences import (
     Draft,
     cite,
@@ -82,7 +84,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
         say_combined(coding),
         say_weights(found.weight_kind, "which stayed with their rows in every permutation"),
         say_missing(found.missing, network.n_features + len(found.covariates), imputed_from),
-        [_name_penalty(found)],
+        _say_penalty(found),
         _say_differences(found),
         say_certificate(found.solutions, found.method, "in every group"),
         [failed] if found.n_unconverged else [],
@@ -163,19 +165,23 @@ def _of_node(selector: Selector) -> str:
     return " of every node" if isinstance(selector, PerNode) else ""
 
 
-def _name_penalty(found: GroupComparison) -> str:
+def _say_penalty(found: GroupComparison) -> Iterator[str]:
     """Say which penalty the networks of groups and permutations have."""
     if found.method is None:
-        return "The function estimated the networks of every group and every permutation."
+        yield "The function estimated the networks of every group and every permutation."
+        return
     selector, chosen = found.method.selector, _chosen_by(found.method, found.networks[0]) + _say_folds(found)
     if found.reselect and chosen:
-        return f"The penalty{_of_node(selector)} was chosen in every group and again in every permutation {chosen}."
+        yield f"The penalty{_of_node(selector)} was chosen in every group and again in every permutation {chosen}."
+        return
     scaled = "multiplied by the square root of the number of groups"
     if isinstance(selector, TwoStage):
         scaled = f"rescaled to the noise in 1/{len(found.groups)} of the rows"
     kept = f", chosen for all rows together {chosen}, and {scaled}" if chosen else ""
     at = _at(found.solutions[0].alpha)
-    return f"All groups and permutations used the same penalty{_of_node(selector)}{kept}{at}."
+    yield f"All groups and permutations used the same penalty{_of_node(selector)}{kept}{at}."
+    if found.stages is not None and isinstance(selector, TwoStage) and found.stages.reason != "ebic":
+        yield from _explain_stages(found.stages, selector, found.networks[0])
 
 
 def _say_folds(found: GroupComparison) -> str:
@@ -217,39 +223,45 @@ def _say_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator[str]
 def explain_choice(fit: Fit) -> Iterator[str]:
     """Say for which reason the network of a two-stage estimate was taken; nothing of other estimates."""
     stages, selector = fit.selection.stages, fit.method.selector
-    if stages is None or not isinstance(selector, TwoStage):
-        return
+    if stages is not None and isinstance(selector, TwoStage):
+        yield from _explain_stages(stages, selector, fit.network.without_covariates(), fit.solution)
+
+
+def _explain_stages(
+    stages: TwoStageRecord, selector: TwoStage, network: Network, solution: Solution | None = None
+) -> Iterator[str]:
+    """Say for which reason a network was taken; ``solution`` is that network where its penalty is not named yet."""
     if stages.ended_first:
         yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
     folds = f"{stages.n_folds}-fold cross-validation{_seed(selector.random_state)}"
     folds += f" of {stages.n_sampled} sampled rows" if stages.n_sampled else ""
-    at = f"(α = {fit.solution.alpha:.4g})"
+    at = "" if solution is None else _at(solution.alpha)
     clearly = f"by two standard errors and {1 - stages.keep:.0%} of the gain over a network without edges"
     match stages.reason:
         case "ebic":
-            yield f"The network has the smallest extended BIC {at}."
+            yield f"The network has the smallest extended BIC{at}."
             if stages.n_folds:
                 yield (f"{folds} found no network that predicts held-out observations clearly better ({clearly}).")
         case "prediction":
             weaker = "a second stage with penalties in inverse proportion to the square root of the couplings"
             stage = {0.0: "the first stage", 1.0: "the second stage"}.get(stages.chosen.exponent, weaker)
-            measure = "" if "continuous" in fit.network.without_covariates().kinds else " in log pseudo-likelihood"
+            measure = "" if "continuous" in network.kinds else " in log pseudo-likelihood"
             yield (
                 f"{folds} found that other networks predict held-out observations clearly better than the one with "
                 f"the smallest extended BIC ({clearly}). The sparsest network that keeps {stages.keep:.0%} of the "
-                f"largest cross-validated gain{measure} was taken instead, from {stage} {at}."
+                f"largest cross-validated gain{measure} was taken instead, from {stage}{at}."
             )
         case "empty":
             yield (
                 f"In {folds}, none of these networks predicted held-out observations better than a network without "
                 "edges."
             )
-            if fit.solution.n_edges:
+            if solution is not None and solution.n_edges:
                 yield "The network therefore has only pairs that were not penalized."
         case "time":
             which = {"aic": "AIC", "ebic": "extended BIC"}[stages.chosen.criterion]
-            yield f"The network has the smallest {which} of those that were compared {at}."
+            yield f"The network has the smallest {which} of those that were compared{at}."
         case _:
             assert_never(stages.reason)
 
