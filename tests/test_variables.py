@@ -129,6 +129,9 @@ def test_the_first_column_with_more_than_two_values_is_named():
         (((2,), None), 'kinds must be one of "binary", "ordinal", "nominal", "continuous"; got None'),
         (((2,), ["cardinal"]), "kinds must be one of"),
         (((3,), ["cardinal"]), "kinds must be one of"),
+        (([("a", "b", "c")], "continuous"), "column 0 is continuous and must have numbers"),
+        (([("a", None, "b")], "nominal"), "must have a value for every category"),
+        (([(1.0, np.nan)], "nominal"), "must have a value for every category"),
         (((2, 2), ["binary"]), r"kinds must have one entry per variable \(2\); got \['binary'\]"),
         (((2, 3), "ordinal", 5), r"scores must have one entry per variable \(2\); got 5"),
         (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_word, is_whole
+from isinglass.arguments import check_word, is_real, is_whole
 from isinglass.arrays import FloatArray, Mask, copy_unchecked, read_only
 from isinglass.errors import ArgumentError, DataError, called
 from isinglass.flat_layout import FlatLayout, Integers
@@ -86,6 +86,10 @@ class Variables(FlatLayout):
             known = [value for value in values if value is not None]
             if len(set(known)) < len(known):
                 raise DataError(f"column {self.called(s)} must have distinct categories; got {values!r}.")
+            if (len(known) < len(values) and kind != "binary") or not all(value == value for value in known):
+                raise DataError(f"column {self.called(s)} must have a value for every category; got {values!r}.")
+            if kind == "continuous" and not all(map(is_real, values)):
+                raise DataError(f"column {self.called(s)} is continuous and must have numbers; got {values!r}.")
 
     @classmethod
     def binary(cls, names: Sequence[str] | int) -> Variables:

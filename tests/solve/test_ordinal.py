@@ -215,12 +215,12 @@ def test_constant_columns_and_bad_tables():
     assert split_fields(solution.network)[1].argmax() == 0
     for kinds, scores, message in [
         ("binary", None, "must hold only 0 and 1"),
-        ("cardinal", None, "binary, ordinal, nominal or continuous"),
+        ("cardinal", None, "kinds must be one of"),
         (["ordinal"], None, "one entry per column"),
         ({"y": "ordinal"}, None, "The table has no names"),
         ({}, None, "must hold only 0 and 1"),
         ("ordinal", {0: [0, 1]}, "one finite number"),
-        ("ordinal", {0: [0, 1, 1]}, "different numbers"),
+        ("ordinal", {0: [0, 1, 1]}, "all different"),
         ("ordinal", {0: [0, 1, np.pi]}, "multiples of one step"),
     ]:
         with pytest.raises(DataError, match=message):
