@@ -112,10 +112,12 @@ class Source:
 
     def mark_missing(self, values: Mapping[int, Collection[Value]]) -> Source:
         """Return the table in which more values stand for missing cells, given for some of its columns."""
-        lists = {id(some): some for some in values.values()}
+        if not values:
+            return self
+        lists = {id(some): some for some in values.values()}  # most columns share one
         spelled = {key: spell_out(some, self.decimal) for key, some in lists.items()}
         gone = {j: spelled[id(some)] for j, some in values.items()}
-        return self.changed(lambda j, column: replace(column, gone=gone[j]) if j in gone else column) if gone else self
+        return self.changed(lambda j, column: replace(column, gone=gone[j]) if j in gone else column)
 
     def locate(self, entries: Mapping[Any, Entry], argument: str) -> dict[int, Entry]:  # Any: a name or a number
         """Return what an argument says about columns, by their places here; it may name others of the file."""

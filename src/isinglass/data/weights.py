@@ -1,4 +1,4 @@
-"""Checks of row weights, and what they stand for.
+"""Row weights: the column that holds them, whether they are valid, and what they stand for.
 
 Counts say how many equal rows a row stands for. Sampling weights say how many members of a population a row stands for:
 it is one row all the same, and their scale means nothing.
@@ -44,7 +44,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int, *, is_p
     return weight
 
 
-def find_weights(source: Source, coding: object) -> int | None:
+def find_known_weights(source: Source, coding: object) -> int | None:
     """Return the column of row weights that the table of a coding had, if it is here."""
     known = coding.layout.weights if isinstance(coding, Coding) else None
     names = list(source.names or ())

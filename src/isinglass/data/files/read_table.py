@@ -23,7 +23,7 @@ from isinglass.data.meaning.values import read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
-from isinglass.data.weights import find_weights, read_weights
+from isinglass.data.weights import find_known_weights, read_weights
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
@@ -196,7 +196,7 @@ def _choose_delimiter(data: bytes, stated: str | None, known: str | None) -> str
 
 def _find_weights(source: Source, options: ReadOptions, labels: Collection[int]) -> int | None:
     """Return the column of row weights: as stated, or that of the fit, if it is here and not among the ``labels``."""
-    stated, known = options.weights, find_weights(source, options.encode)
+    stated, known = options.weights, find_known_weights(source, options.encode)
     if stated is None:
         return None if known in labels else known
     of_fit = isinstance(options.encode, Coding) and options.encode.layout.weights == stated

@@ -22,7 +22,7 @@ from isinglass.data.meaning.rules import ABSENT, BITS
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table
-from isinglass.data.weights import check_sample_weight, find_weights, read_weights, settle_kind
+from isinglass.data.weights import check_sample_weight, find_known_weights, read_weights, settle_kind
 from isinglass.errors import ArgumentError
 
 CELLS_TO_CHECK = 20_000
@@ -50,7 +50,7 @@ def _is_bits(X: object) -> TypeGuard[Bytes]:
 def open_memory(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Source:
     """Open an in-memory container as a `Source`: values are not coded yet."""
     source = _name_as_known(open_source(X).named(stated.names), X, stated.encode)
-    marked, place = source.mark_missing(stated.missing_in(source)), find_weights(source, stated.encode)
+    marked, place = source.mark_missing(stated.missing_in(source)), find_known_weights(source, stated.encode)
     if sample_weight is None and place is not None:
         return replace(marked, weight=read_weights(source, place))
     return replace(marked, weight=check_sample_weight(sample_weight, source.shape[0]))
