@@ -178,12 +178,9 @@ class Levels(_Rule):
 
     def _code_values(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
         """Return the categories of values; those of their labels, where the entries are labels."""
-        are_meant = {value for value, label in labels.items() if self.labels or label in self.entries}
-        found = (
-            self.entries.get(labels[value], UNKNOWN) if value in are_meant else self._codes.get(value, UNKNOWN)
-            for value in values
-        )
-        return np.fromiter(found, self.dtype, len(values))
+        labeled = {value: label for value, label in labels.items() if self.labels or label in self.entries}
+        codes = self._codes | {value: self.entries.get(label, UNKNOWN) for value, label in labeled.items()}
+        return np.fromiter((codes.get(value, UNKNOWN) for value in values), self.dtype, len(values))
 
     def _code_numbers(self, numbers: Cells) -> Codes:
         codes: Codes = np.full(numbers.shape, UNKNOWN, dtype=self.dtype)

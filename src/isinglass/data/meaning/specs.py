@@ -43,10 +43,6 @@ class Statement:
         """The numbers of the other values."""
         return {value: number for value, number in self.numbers.items() if number is not None}
 
-    def speaks_of(self, values: Collection[Value]) -> bool:
-        """Tell whether it is about a column of these values: it names the column, or one of them."""
-        return self.by_name or any(value in self.numbers for value in values)
-
     def answers_among(self, values: Collection[Value]) -> dict[Value, Value]:
         """Return the numbers of the categories of a column of these values.
 
@@ -123,8 +119,8 @@ class ColumnSpec:
 
     @property
     def is_encoded(self) -> bool:
-        """Whether `encode` speaks of its values."""
-        return self.encode.speaks_of(self.values)
+        """Whether `encode` speaks of its values: it names the column, or one of them."""
+        return self.encode.by_name or any(value in self.encode.numbers for value in self.values)
 
     @property
     def source_kind(self) -> str | None:
