@@ -41,7 +41,7 @@ def find_levels(spec: ColumnSpec, kind: str) -> Levels:
     _check_count(values, spec)
     has_list = not (spec.scores is None or isinstance(spec.scores, str | Mapping))
     if len(values) <= 2 and not has_list:
-        pair = pair_of(values, spec.column, kind)  # perhaps in another order
+        pair = _pair_of(values, spec.column, kind)  # perhaps in another order
         bits = {value: bit for bit, value in enumerate(pair) if value is not None}
         return Levels(bits | {value: pair.index(values[code]) for value, code in entries.items()})
     if kind == "nominal":
@@ -188,7 +188,7 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
     return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in chosen]
 
 
-def pair_of(values: list[Value], column: Column, kind: str) -> Pair:
+def _pair_of(values: list[Value], column: Column, kind: str) -> Pair:
     """Return which of at most two categories stands for 0, and which for 1."""
     if len(values) < 2:
         return _pair_of_single(values, [])
