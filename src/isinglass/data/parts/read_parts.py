@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -124,18 +124,16 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
     coding = _find_coding(blocks, backend)
     coding.variables.require_two_values("A table in parts", "Read the table, or a sample of its rows, into memory.")
     backend.load(coding)
-    counts: list[_Counts] = backend.each(_count, ())
-    sizes = tuple(part.n_rows for part in counts)
-    n_missing, n_dropped = sum(part.n_missing for part in counts), sum(part.n_dropped for part in counts)
+    sizes, each_missing, each_dropped, have_weights, each_weights = zip(*backend.each(_count, ()), strict=True)
+    n_missing, n_dropped = sum(each_missing), sum(each_dropped)
     if not any(sizes):
         refuse_incomplete("none. Leave out columns of all parts.")
     if coding.missing == "drop":
         warn_dropped((sum(sizes) + n_dropped, len(coding.columns)), n_dropped, n_missing)
-    weights = functools.reduce(operator.add, (part.weights for part in counts))
+    weights: WeightSums = functools.reduce(operator.add, each_weights)
     if not weights.n_positive:
         raise DataError(NO_WEIGHT)
-    is_weighted = any(part.is_weighted for part in counts)
-    return PartedTable(backend, coding, sizes, n_missing, n_dropped, weights if is_weighted else None)
+    return PartedTable(backend, coding, sizes, n_missing, n_dropped, weights if any(have_weights) else None)
 
 
 def _find_coding(blocks: list[Block], backend: Backend) -> Coding:
@@ -163,16 +161,7 @@ def _condense(block: Block) -> Source:
     return block.open().condensed()
 
 
-class _Counts(NamedTuple):
-    """What a part adds to a table."""
-
-    n_rows: int
-    n_missing: int  # as of a Table
-    n_dropped: int
-    is_weighted: bool
-    weights: WeightSums  # of weights of 1 where it has none
-
-
-def _count(part: Part) -> _Counts:
+def _count(part: Part) -> tuple[int, int, int, bool, WeightSums]:
+    """Return what a part adds to a table: rows, missing cells, dropped rows, weights; of 1 where it has none."""
     weight = np.ones(len(part.bits)) if part.weight is None else part.weight
-    return _Counts(len(weight), part.n_missing, part.n_dropped, part.weight is not None, WeightSums.of(weight))
+    return len(weight), part.n_missing, part.n_dropped, part.weight is not None, WeightSums.of(weight)
