@@ -2,6 +2,7 @@
 
 import functools
 import re
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from isinglass.arguments import spawn_seeds
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ImputationSettings
 from isinglass.select.grouped_rows import GroupedRows
+from isinglass.select.row_labels import by_value
 
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
@@ -554,6 +556,8 @@ def test_infinity_is_a_label():
     X = default_rng(0).integers(0, 2, (40, 3))
     found = compare_groups(X, np.where(np.arange(40) % 2, 1.0, np.inf), 0.1, n_permutations=1)
     assert found.groups == ("1", "inf")
+    orders = permutations(["nan", "3", "10", "nobs"])  # of a set, the order depends on the run
+    assert {tuple(sorted(order, key=by_value)) for order in orders} == {("3", "10", "nan", "nobs")}
 
 
 @pytest.mark.parametrize("missing", ["impute", "drop", "error"])

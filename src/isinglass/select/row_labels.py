@@ -109,9 +109,10 @@ def number_labels(labels: AnyArray, names: Sequence[str]) -> NDArray[np.intp]:
 def by_value(label: str) -> tuple[float, str]:
     """Order numbers as numbers and the rest as text behind them."""
     try:
-        return float(label), label
+        number = float(label)
     except ValueError:
         return math.inf, label
+    return (math.inf if math.isnan(number) else number), label  # "nan" is a word, and NaN has no place in an order
 
 
 def _text(label: object) -> str:
