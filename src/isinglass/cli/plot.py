@@ -85,21 +85,14 @@ def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
     return first
 
 
-Draw = Callable[[Any, Request, "Axes | None"], Any]  # Any: the module that draws, and its axes
-
-
-def _differences(of: str) -> Draw:
-    return lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of=of)
-
-
-# Name -> function of the module that draws, the request, and axes.
-KINDS: dict[str, Draw] = {
+# Name -> function of the module that draws, the request, and axes. Any: that module, and what it returns.
+KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "network": lambda plot, ask, ax: plot.network(ask.loaded.network, ax, groups=ask.groups),
     "centrality": _centrality,
     "path": _path,
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax),
-    "differences": _differences("edges"),
-    "strength-differences": _differences("strength"),
+    "differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax),
+    "strength-differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of="strength"),
     "check": _check,
     "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
 }

@@ -106,7 +106,7 @@ def _place(ax: Axes, xy: FloatArray, diameters: FloatArray, edges: Edges, *, is_
             places = separate_circles(places, radii, AIR, frame)
     diameters = diameters * shrink_factor(places, diameters / 2)
     for _ in range(SMALLER_STEPS):
-        widths = _line_widths(edges.shares, diameters)
+        widths = THINNEST + (min(THICKEST, 0.4 * float(np.median(diameters))) - THINNEST) * edges.shares
         lines, pass_all = route_edges(places, diameters / 2, edges.pairs, widths, frame)
         if pass_all:
             break
@@ -127,11 +127,6 @@ def lay_out(ax: Axes) -> None:
 def label_size(ax: Axes, n_nodes: int) -> float:
     """Return the usual font size of labels beside nodes, and the largest of a legend."""
     return float(np.clip(0.12 * _spacing(ax, n_nodes), marks.LEAST_LETTERS, 10.0))
-
-
-def _line_widths(share: FloatArray, diameters: FloatArray) -> FloatArray:
-    """Return the widths of edges of these weights, relative to the widest, between nodes of these diameters."""
-    return np.asarray(THINNEST + (min(THICKEST, 0.4 * float(np.median(diameters))) - THINNEST) * share)
 
 
 def _spacing(ax: Axes, n_nodes: int) -> float:
