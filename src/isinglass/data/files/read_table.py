@@ -44,7 +44,7 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar" or "blank" (any run
         of blanks and tabs). By default the one of these that splits the first lines most evenly.
     header : bool or "auto", default="auto"
-        Whether the first line of a text names the columns.
+        Whether the first line of a text names the columns. Unless False, titles above it are left out with a warning.
     id_column : str, int, None or "auto", default="auto"
         Column with row labels, which is not part of the table; None if there is none. "auto": the first column, if it
         is called id, index or the like, or has a different text or an ascending whole number in every row, unless
