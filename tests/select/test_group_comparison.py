@@ -134,6 +134,8 @@ def test_the_reversed_coupling_is_found(two):
     assert found.difference("b", "a").couplings[2, 3] == -table["difference"][0]
     assert found.difference("b").couplings[2, 3] == found.difference(second="a").couplings[2, 3] < 0.0  # b minus a
     assert found.edge_p_between("b").min() == found.edge_p_between(second="a").min() == 1 / 100
+    with pytest.raises(DataError, match='second must be one of "a", "b"; got \'z\''):
+        found.difference("a", "z")
     with pytest.raises(DataError, match="second must be another group than the first one; got 'b'"):
         found.difference("b", "b")
 

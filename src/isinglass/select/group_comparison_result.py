@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import require
+from isinglass.arguments import check_word, require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray, Mask
 from isinglass.coupling_graph import union_keys
 from isinglass.data import Coding
@@ -254,14 +254,10 @@ class GroupComparison(Frozen):
 
     def two_groups(self, first: str | None = None, second: str | None = None) -> tuple[str, str]:
         """Return two different groups; one that is not named is the first of the others."""
-        one, other = (None if group is None else str(group) for group in (first, second))
-        for group in (one, other):
-            if group is not None and group not in self.groups:
-                raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
-        if one is None:
-            one = next(group for group in self.groups if group != other)
-        if other is None:
-            other = next(group for group in self.groups if group != one)
+        given = {"first": first, "second": second}
+        one, other = (None if group is None else check_word(of, str(group), self.groups) for of, group in given.items())
+        one = one or next(group for group in self.groups if group != other)
+        other = other or next(group for group in self.groups if group != one)
         if one == other:
             raise ArgumentError("second", "must be another group than the first one", other)
         return one, other
