@@ -138,6 +138,11 @@ def test_a_level_that_the_fit_did_not_see(table, tmp_path):
     assert "'blue', 'green', 'red'" in answer.stderr
 
 
+def test_normal_scores_of_ordered_categories_are_refused_by_the_name_of_the_option(table):
+    said = run("fit", table, *KINDS, "--normal-scores", "a1", code=3).stderr
+    assert "--normal-scores must be for continuous columns; got column 'a1', which is ordinal." in said
+
+
 def test_info_shows_kinds_and_levels(table):
     answer = run("info", table, *KINDS)
     assert answer.exit_code == 0
