@@ -124,8 +124,8 @@ def test_the_first_column_with_more_than_two_values_is_named():
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ((3, "ordinal"), "categories must have an entry for every variable; got 3"),
-        (((), "ordinal"), "categories must have an entry for every variable"),
+        ((3, "ordinal"), "categories must be a list with an entry for every variable; got 3"),
+        (((), "ordinal"), "categories must be a list with an entry for every variable"),
         (((2,), None), 'kinds must be one of "binary", "ordinal", "nominal", "continuous"; got None'),
         (((2,), ["cardinal"]), "kinds must be one of"),
         (((3,), ["cardinal"]), "kinds must be one of"),
@@ -138,7 +138,7 @@ def test_the_first_column_with_more_than_two_values_is_named():
             ((2, 3), "ordinal", [5, 6]),
             "one finite number for each of the 2 categories of column 0, all different; got 5",
         ),
-        ((("yes", 2), "ordinal"), "must be 2 to 256 categories of every variable, or their number; got 'yes'"),
+        ((("yes", 2), "ordinal"), "a list of 2 to 256 categories of every variable, or their number; got 'yes'"),
         (((1,), "ordinal"), "2 to 256 categories"),
         (((257,), "nominal"), "2 to 256 categories"),
         (((10**12,), "continuous"), "2 to 256 categories"),  # not listed to be counted
@@ -159,6 +159,33 @@ def test_the_first_column_with_more_than_two_values_is_named():
 def test_what_is_no_variable(parts, message):
     with pytest.raises(DataError, match=message):
         Variables.of(*parts)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Variables.binary({"alpha", "beta"}),
+        lambda: Variables.binary({"alpha": 0, "beta": 1}),
+        lambda: Variables.of([{"low", "mid", "high"}], "ordinal"),
+        lambda: Variables.of({3, 4}, "ordinal"),
+        lambda: Variables.of([3, 3], {"nominal", "ordinal"}),
+        lambda: Variables.of([3], "ordinal", [{2: 0, 0: 1, 1: 5}]),
+        lambda: Variables.of([3], "ordinal", [{0, 10, 5}]),
+        lambda: Variables.of([3], "ordinal", ["012"]),
+        lambda: Variables.of([2], "binary", names=frozenset({"alpha"})),
+        lambda: as_table(np.eye(2), names={"alpha", "beta"}),
+        lambda: as_table(np.eye(2), kinds={"nominal", "ordinal"}),
+        lambda: as_table([[0], [1], [2]] * 9, scores={0: {0, 10, 5}}),
+    ],
+)
+def test_what_has_no_order_is_no_list(make):
+    with pytest.raises(ArgumentError, match="list|one entry per variable"):
+        make()
+
+
+def test_a_list_may_be_generated():
+    assert Variables.of((q for q in [2, 3]), (kind for kind in ["binary", "nominal"])).kinds == ("binary", "nominal")
+    assert Variables.binary(name for name in "ab").names == ("a", "b")
 
 
 def test_covariates_are_part_of_the_record():

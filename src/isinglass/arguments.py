@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -92,6 +92,14 @@ def check_path(name: str, value: object) -> str:
     if not isinstance(value, str | os.PathLike):
         raise ArgumentError(name, "must be a path", value)
     return str(os.fspath(value))
+
+
+def as_ordered(name: str, values: object, constraint: str) -> list[Any]:  # Any: entries of the user
+    """Return the entries of an argument in their order, which texts and mappings are not, and sets do not have."""
+    has_no_order = isinstance(values, str | bytes | Mapping | set | frozenset)
+    if has_no_order or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
+        raise ArgumentError(name, constraint, values)
+    return list(values)
 
 
 def check_word(name: str, value: object, words: Collection[str]) -> str:

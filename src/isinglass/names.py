@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import chain, count, groupby
 from typing import Any, TypeAlias
 
+from isinglass.arguments import as_ordered
 from isinglass.errors import ArgumentError, DataError
 
 
@@ -36,9 +37,7 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
     """Return one distinct name per variable; those of `default_names` if there are none."""
     if names is None:
         return default_names(n_features)
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise ArgumentError("names", "must be a list of strings, one per variable", names)
-    checked = tuple(names)
+    checked = tuple(as_ordered("names", names, "must be a list of strings, one per variable"))
     if len(checked) != n_features:
         raise DataError(f"names must have one entry per variable ({n_features}); got {len(checked)}.")
     for name in checked:

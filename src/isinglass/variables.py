@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_word, is_real, is_whole
+from isinglass.arguments import as_ordered, check_word, is_real, is_whole
 from isinglass.arrays import FloatArray, Mask, copy_unchecked, read_only
 from isinglass.errors import ArgumentError, DataError, called
 from isinglass.flat_layout import FlatLayout, Integers
@@ -96,9 +96,11 @@ class Variables(FlatLayout):
         """Return p variables of 0 and 1, of these names or without."""
         if is_whole(names) and names > 0:
             return _unnamed_bits(int(names))
-        if not isinstance(names, Iterable) or len(names) == 0:
-            raise ArgumentError("names", "must be a list of strings, or a number of variables", names)
-        checked = check_names(names, len(names))
+        constraint = "must be a list of strings, or a number of variables"
+        listed = as_ordered("names", names, constraint)
+        if not listed:
+            raise ArgumentError("names", constraint, names)
+        checked = check_names(listed, len(listed))
         return copy_unchecked(_unnamed_bits(len(checked)), names=checked, named=True)
 
     @classmethod
@@ -115,15 +117,18 @@ class Variables(FlatLayout):
         an ordinal one has the scores 0, 1, 2, …. The scores of a continuous one are divided by the standard deviation
         that it has if all categories are equally frequent.
         """
-        if not isinstance(categories, Iterable) or len(categories) == 0:
-            raise ArgumentError("categories", "must have an entry for every variable", categories)
-        p = len(categories)
-        words = [kinds] * p if isinstance(kinds, str) or not isinstance(kinds, Iterable) else list(kinds)
-        points = [None] * p if scores is None else list(scores) if isinstance(scores, Iterable) else []
-        for name, given, entries in (("kinds", kinds, words), ("scores", scores, points)):
+        constraint = "must be a list with an entry for every variable"
+        values = list(map(_list_categories, as_ordered("categories", categories, constraint)))
+        p = len(values)
+        if p == 0:
+            raise ArgumentError("categories", constraint, categories)
+        constraint = f"must have one entry per variable ({p})"
+        is_one = isinstance(kinds, str) or not isinstance(kinds, Iterable)
+        words = [kinds] * p if is_one else as_ordered("kinds", kinds, constraint)
+        points = [None] * p if scores is None else as_ordered("scores", scores, constraint)
+        for name, entries in (("kinds", words), ("scores", points)):
             if len(entries) != p:
-                raise ArgumentError(name, f"must have one entry per variable ({p})", given)
-        values = list(map(_list_categories, categories))
+                raise ArgumentError(name, constraint, entries)
         found = list(map(_complete, range(p), words, map(len, values), points))
         return cls(
             names=check_names(names, p),
@@ -279,13 +284,10 @@ def _unnamed_bits(p: int) -> Variables:
 
 def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the source
     """Return the categories of a variable, given themselves or their number."""
+    constraint = f"must be a list of 2 to {MAX_CATEGORIES} categories of every variable, or their number"
     values = range(min(int(given), MAX_CATEGORIES + 1)) if is_whole(given) else given
-    if (
-        isinstance(values, str)
-        or not isinstance(values, Iterable)
-        or not 2 <= len(listed := tuple(values)) <= MAX_CATEGORIES
-    ):
-        constraint = f"must be 2 to {MAX_CATEGORIES} categories of every variable, or their number"
+    listed = tuple(as_ordered("categories", values, constraint))
+    if not 2 <= len(listed) <= MAX_CATEGORIES:
         raise ArgumentError("categories", constraint, given)
     if not all(isinstance(value, Hashable) for value in listed):
         raise ArgumentError("categories", "must be numbers or text", given)
@@ -327,11 +329,12 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
 
 def check_scores(scores: Iterable[float] | None, n_categories: int, where: str) -> list[float]:
     """Return the points on a line where categories lie: one finite number for each, all different."""
+    rule = f"must be a list of one finite number for each of the {n_categories} categories of {where}, all different"
+    listed = as_ordered("scores", scores, rule)
     try:
-        points = [] if scores is None else [float(point) for point in scores]
-    except (TypeError, ValueError):
+        points = list(map(float, listed))
+    except (TypeError, ValueError, OverflowError):
         points = []
     if len(set(points)) != n_categories or len(points) != n_categories or not all(map(math.isfinite, points)):
-        rule = f"must be one finite number for each of the {n_categories} categories of {where}, all different"
         raise ArgumentError("scores", rule, scores)
     return points

@@ -221,7 +221,7 @@ def test_bad_arguments():
     frame = pd.DataFrame({"a": [0, 1, 2], "b": [0, 1, 1]})
     for options, message in (
         ({"kinds": ["ordinal"]}, "one entry per column"),
-        ({"kinds": 3}, "one word, one entry per column, or a mapping"),
+        ({"kinds": 3}, "one word, a list of one entry per column, or a mapping"),
         ({"kinds": {"c": "ordinal"}}, "must name a column of the table; got 'c'"),
         ({"kinds": {"a": "ordinal"}, "binarize": {"a": 1}}, "not name the same column"),
         ({"scores": [0, 1, 2]}, "mapping of columns"),
@@ -343,7 +343,7 @@ def test_scores_by_value_are_different_numbers():
         ({0: [1], 1: 2, 2: 3}, r"scores must map 0 to a number; got \[1\]"),
         ({0: None, 1: 2, 2: 3}, "scores must map 0 to a number; got None"),
         ({0: 1, 1: 1, 2: 3}, "scores must be different numbers for column 'a'"),
-        ([1, 1, 3], "scores must be one finite number for each of the 3 categories of column 'a', all different"),
+        ([1, 1, 3], "scores must be a list of one finite number for each of the 3 categories of column 'a', all"),
     ):
         with pytest.raises(ArgumentError, match=message):
             as_table(frame, kinds={"a": "ordinal"}, scores={"a": scores})

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from isinglass.arguments import check_word
+from isinglass.arguments import as_ordered, check_word
 from isinglass.data.meaning.coding import by_column
 from isinglass.data.meaning.rules import Cut
 from isinglass.data.meaning.specs import ColumnSpec, Statement
@@ -122,10 +122,10 @@ def _list_kinds(stated: Kinds | None, source: Source) -> list[Value]:
     if isinstance(stated, Mapping):
         by_place = source.locate(stated, "kinds")
         kinds = [by_place.get(j) for j in range(p)]
-    elif not hasattr(stated, "__len__"):
-        raise ArgumentError("kinds", "must be one word, one entry per column, or a mapping", stated)
+    elif isinstance(stated, str):
+        kinds = [stated] * p
     else:
-        kinds = [stated] * p if isinstance(stated, str) else list(stated)
+        kinds = as_ordered("kinds", stated, "must be one word, a list of one entry per column, or a mapping")
         if len(kinds) != p:
             raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds), _remark_row_names(source))
     for kind in kinds:
