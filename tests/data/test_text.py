@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isinglass import read_table
 from isinglass._core import Words
+from isinglass.data.files import records
 from isinglass.data.files.documents import Limits
 from isinglass.data.files.records import _add_words, _read_many, read_records
 from isinglass.data.files.text import find_delimiter, to_utf8
@@ -21,9 +23,9 @@ def read(text, delimiter, **limits):
     return read_records(data, delimiter, Limits(**limits))
 
 
-def rows_of(records):
-    columns = [[words[code] for code in codes] for codes, words in records.columns]
-    return [records.first, *map(list, zip(*columns, strict=True))]
+def rows_of(read):
+    columns = [[words[code] for code in codes] for codes, words in read.columns]
+    return [read.first, *map(list, zip(*columns, strict=True))]
 
 
 @pytest.mark.parametrize(
@@ -67,13 +69,59 @@ def test_whatever_the_csv_module_writes_is_read_back(rows):
 
 def test_quotes_newlines_and_line_numbers():
     text = 'a,"b ""x"""\r\n\r\n0,"1\n2"\r\n   \r\n3,4'
-    records = read(text, ",")
-    assert rows_of(records) == [["a", 'b "x"'], ["0", "1\n2"], ["3", "4"]]
-    assert [records.line_of(i) for i in range(3)] == [1, 4, 6]
+    table = read(text, ",")
+    assert rows_of(table) == [["a", 'b "x"'], ["0", "1\n2"], ["3", "4"]]
+    assert [table.line_of(i) for i in range(3)] == [1, 4, 6]
 
 
 def test_blank_lines_of_one_column():
     assert rows_of(read('a\n\n0\n""\n1\n', ",")) == [["a"], ["0"], [""], ["1"]]
+
+
+def test_blank_lines_above_one_column_are_no_cells():
+    table = read("  \nscore\n1\n  \n0\n", ",")
+    assert rows_of(table) == [["score"], ["1"], ["  "], ["0"]]
+    assert [table.line_of(k) for k in range(4)] == [2, 3, 4, 5]
+    assert read_table(io.StringIO("  \n1\n0\n0\n")).codes.tolist() == [[1], [0], [0]]
+
+
+fields = st.sampled_from(["0", "1", "a", "", " ", "\t", "é", '""', '"x,y"', '"x\ty"', '"x\ny"', '"a""b"', " 1", "1 "])
+blank_lines = st.sampled_from(["", " ", "\t", "\t\t", "  "])
+
+
+@st.composite
+def texts(draw, delimiter):
+    """Draw blank lines and records, most of which have the same number of fields."""
+    width = draw(st.integers(1, 3))
+    widths = st.sampled_from([width] * 9 + [width + 1])
+    record = widths.flatmap(lambda n: st.lists(fields, min_size=n, max_size=n)).map(delimiter.join)
+    lines = draw(st.lists(st.tuples(record | blank_lines, st.sampled_from(["\n", "\r\n", "\r"])), max_size=6))
+    return "".join(map("".join, lines)) + "\n"
+
+
+def outcome(text, delimiter):
+    try:
+        table = read(text, delimiter)
+    except DataError as error:
+        return str(error)
+    rows = rows_of(table)
+    return rows, [table.line_of(k) for k in range(len(rows))]
+
+
+def test_a_long_text_with_a_broken_quote_has_numbers_of_lines():
+    text = "a,b\n" + "0,1\n" * 1500 + '"1"0,1\n7,1\n'
+    with pytest.raises(DataError, match=r"got 7, 10 in column 'a' \(first in row 1501, line 1502\)"):
+        read_table(io.StringIO(text))
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", " "])
+@given(st.data())
+def test_short_and_long_texts_are_split_alike(delimiter, data):
+    text = data.draw(texts(delimiter))
+    as_short = outcome(text, delimiter)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "FEW_LINES", 0)
+        assert outcome(text, delimiter) == as_short
 
 
 def test_old_line_ends():
@@ -81,9 +129,9 @@ def test_old_line_ends():
 
 
 def test_the_corner_that_r_leaves_out():
-    records = read('"a" "b"\n"r 1" 0 1\n', " ")
-    assert records.first == ["a", "b"]
-    assert rows_of(records)[1] == ["r 1", "0", "1"]
+    table = read('"a" "b"\n"r 1" 0 1\n', " ")
+    assert table.first == ["a", "b"]
+    assert rows_of(table)[1] == ["r 1", "0", "1"]
 
 
 @pytest.mark.parametrize(

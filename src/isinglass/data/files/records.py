@@ -96,7 +96,8 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     except (csv.Error, ValueError) as error:
         _refuse_records(data, delimiter, width)
         raise DataError(f"the text of the file cannot be read: {error}.") from None
-    return Records(first, columns, lambda k: next(islice(split(data, delimiter, width), k, None))[0])
+    # pyarrow is not strict
+    return Records(first, columns, lambda k: next(islice(split(data, delimiter, width, strict=False), k, None))[0])
 
 
 def _checked(
@@ -137,7 +138,8 @@ def _read_many(
     parse = arrow.ParseOptions(
         delimiter=delimiter,
         newlines_in_values=quoted,  # they cost time
-        invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+        # blank lines, as `split` has them
+        invalid_row_handler=lambda row: "skip" if row.text.isspace() and delimiter not in row.text else "error",
     )
     convert = arrow.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=False)
     usual = max(_BLOCK, min(_WIDEST_BLOCK, _BYTES_PER_COLUMN * width), 2 * longest)  # a record must fit

@@ -117,16 +117,18 @@ def separate(data: bytes, delimiter: str) -> bytes:
     return data
 
 
-def split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
+def split(data: bytes, delimiter: str, width: int = 0, *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of its last line and the fields of every record that is not blank, as the csv module has them.
 
-    A blank is a cell of a table with one column.
+    Below the first record of a table with one column, a blank is a cell. ``strict``: as of the csv module.
     """
+    is_cell = False
     lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="surrogateescape", newline="")
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     for record in reader:
-        if record and (width == 1 or len(record) > 1 or record[0] == "" or record[0].strip()):
+        if record and (is_cell or len(record) > 1 or record[0] == "" or record[0].strip()):
             yield reader.line_num, record
+            is_cell = width == 1
 
 
 def offset_of_line(data: bytes, n_lines: int) -> int:
