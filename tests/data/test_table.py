@@ -123,6 +123,17 @@ def test_some_rows_keep_all_categories():
     assert part.codes.max(axis=0).tolist() == [1, 2, 0]
     with pytest.raises(DataError, match="leave a row"):
         table[[]]
+    unused = mixed(sample_weight=np.array([0.0, 0.0, 0.5, 1.5]))
+    with pytest.raises(DataError, match="sample_weight must have a positive sum; got only weights of zero"):
+        unused[:2]
+    assert unused[1:3].sample_weight.tolist() == [0.0, 0.5]
+
+
+def test_other_cells_are_as_many():
+    table = mixed(sample_weight=np.arange(4.0))
+    assert table.with_codes(CODES[::-1]).codes.tolist() == CODES[::-1].tolist()
+    with pytest.raises(DataError, match=r"codes must have the shape \(4, 3\) of the table; got \(3, 3\)"):
+        table.with_codes(CODES[1:])
 
 
 def test_holes_are_refused_where_cells_are_used():

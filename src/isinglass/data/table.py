@@ -14,7 +14,7 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, copy_unchecked
 from isinglass.data.column import as_objects
 from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.values import Value
-from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
+from isinglass.data.weights import NO_WEIGHT, check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import DataError, plural, setting
 from isinglass.locating import choose_places
 from isinglass.matching import match_categories
@@ -278,6 +278,8 @@ class Table:
 
     def with_codes(self, codes: Bytes) -> Table:
         """Return a table of the same columns, and as many rows, with other cells."""
+        if codes.shape != self.shape:
+            raise DataError(f"codes must have the shape {self.shape} of the table; got {codes.shape}.")
         _check_codes(codes, self.variables)
         return self._with(codes=np.ascontiguousarray(codes), numbers=None)
 
@@ -329,10 +331,13 @@ class Table:
             raise DataError(
                 f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
             )
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        if weight is not None and not weight.any():
+            raise DataError(NO_WEIGHT)
         return self._with(
             codes=np.ascontiguousarray(codes),
             row_names=None if self.row_names is None else tuple(as_objects(self.row_names)[rows]),
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            sample_weight=weight,
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
             labels={name: tuple(as_objects(entries)[rows]) for name, entries in self.labels.items()},
             **self._marks_of(rows),
