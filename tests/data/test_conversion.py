@@ -203,6 +203,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
             pd.DataFrame([[0, 1]], columns=["a", "a"]),
             "names of columns must be different from each other; got 'a' twice. Rename one of them",
         ),
+        (pa.table([[0], [1]], names=["a", "a"]), "^names of columns must be different from each other; got 'a' twice"),
         (pd.DataFrame([[0, 1]], columns=["1", 1]), "names must be different from each other; got '1' twice"),
     ],
 )

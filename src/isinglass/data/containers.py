@@ -145,7 +145,8 @@ def as_frame(X: object) -> Frame | None:
     try:
         frame = nw.from_native(native, pass_through=True, allow_series=True)
     except Exception as error:  # which one depends on the version of narwhals
-        refuse_repeated(list(map(str, getattr(X, "columns", ()))), "names of columns", " Rename one of them.")
+        labels = getattr(X, "column_names", getattr(X, "columns", ()))  # the columns of Arrow are their cells
+        refuse_repeated(list(map(str, labels)), "names of columns", " Rename one of them.")
         raise DataError(f"X must be a data frame that narwhals can read; got {type(X).__name__}: {error}") from None
     if isinstance(frame, nw.Series):
         _check_shape((len(frame),), X)
@@ -160,8 +161,7 @@ def as_frame(X: object) -> Frame | None:
         if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
             import pyarrow
 
-            table: Frame = nw.from_native(pyarrow.table(X), eager_only=True)
-            return table
+            return as_frame(pyarrow.table(X))
     return None
 
 
