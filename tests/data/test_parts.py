@@ -1,6 +1,7 @@
 """Tables in parts: what is taken for one, one coding for all parts, sums over rows, and parts that disagree."""
 
 import itertools
+from dataclasses import replace
 from operator import attrgetter, itemgetter
 
 import numpy as np
@@ -15,8 +16,9 @@ from isinglass.data.parts.backends import Here
 from isinglass.data.parts.parted_table import Fold, rows_of
 from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.data.weights import WeightSums
-from isinglass.errors import DataError, DataWarning, LimitError, MeaningWarning, suppress_warnings
+from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, MeaningWarning, suppress_warnings
 from isinglass.missing_record import Missing
+from isinglass.select.ebic import ebic
 from isinglass.variables import Variables
 
 RNG = np.random.default_rng(0)
@@ -186,7 +188,7 @@ def test_a_part_that_disagrees_is_named(folder):
     (folder / "p1.parquet").write_bytes((folder / "p1.parquet").read_bytes()[:-30])
     with pytest.raises(DataError, match=r"part 1 \(.*p1\.parquet\)"):
         read_parts(f"{folder}/*.parquet")
-    with pytest.raises(DataError, match=r"part 3 \(.*none\.csv\)"):
+    with pytest.raises(FileNotFoundError, match=r"none\.csv"):  # as of read_table
         read_parts([*sorted(folder.glob("*.csv")), folder / "none.csv"])
     with pytest.raises(DataError, match="no file matches"):
         read_parts(f"{folder}/*.nothing")
@@ -281,6 +283,8 @@ def test_what_needs_rows_in_memory_refuses_parts():
     for use in (np.asarray, np.array, list, itemgetter(0), *properties):
         with pytest.raises(DataError, match="got a table in parts"):
             use(table)
+    assert getattr(table, "codes", None) is None
+    assert not hasattr(table, "unit_weight")
 
 
 def test_a_host_says_where_parts_are():
@@ -480,3 +484,47 @@ def test_a_part_without_rows_has_no_category_and_no_weight():
     assert category_counts(table).tolist() == [1, 1, 0, 2]
     table = read_parts(parts, missing="drop", sample_weight=[[0.2], [0.2, 0.3]], weight_kind="sampling")
     assert table.weight_range == pytest.approx((0.4 / 0.52, 0.6 / 0.52))
+
+
+@pytest.mark.parametrize("weight", [np.repeat([0.5, 1.5], 30), np.repeat([1.0, 3.0], 30)])
+def test_another_table_in_parts_is_weighted_as_one_in_memory(weight, tmp_path):
+    fit, halves, weights = IsingNetwork().fit(X).fit_, [X[:30], X[30:]], [weight[:30], weight[30:]]
+    whole = fit.read(X, sample_weight=weight).counted()
+    parts = fit.read(halves, sample_weight=weights)
+    assert (parts.weight_kind, parts.total_weight) == (whole.weight_kind, pytest.approx(whole.total_weight, rel=1e-12))
+    np.testing.assert_allclose(parts.gather().sample_weight, whole.sample_weight, rtol=1e-12)
+    assert ebic(parts, fit) == pytest.approx(ebic(whole, fit), rel=1e-9)
+    pd.DataFrame(X, columns=NAMES).assign(w=weight).to_csv(tmp_path / "0.csv", index=False)
+    with_file = replace(fit, coding=read_parts([tmp_path / "0.csv"], weights="w").coding, reading={"weights": "w"})
+    for kind in ("sampling", None):
+        known = replace(with_file, reading={"weights": "w", "weight_kind": kind})
+        again, stated = known.read([tmp_path / "0.csv"]), as_table(X, weight, weight_kind=kind).counted()
+        assert (again.weight_kind, again.total_weight) == (stated.weight_kind, pytest.approx(stated.total_weight))
+
+
+def test_a_table_that_was_cut_keeps_its_weights():
+    weight = np.repeat([0.5, 1.5], 30)
+    cut_table = cut_into_parts(X, weight, 100)
+    assert cut_table.weight_kind is None
+    assert cut_table.gather().sample_weight.tolist() == weight.tolist()
+
+
+def test_a_file_may_have_the_signs_of_a_pattern_in_its_name(tmp_path):
+    (tmp_path / "q[1]").mkdir()
+    path = tmp_path / "q[1]" / "a.csv"
+    pd.DataFrame(X, columns=NAMES).to_csv(path, index=False)
+    assert read_parts(path).shape == read_parts([str(path)]).shape == X.shape
+    with pytest.raises(DataError, match=r"use isinglass\.read_table\(path\)"):
+        as_table(path)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"client": 5}, r"^client must be a client of Dask, False or None; got 5\.$"),
+        ({"missing": "foo"}, r'^missing must be "error", "zero" or "drop" for a table in parts; got \'foo\'\.$'),
+    ],
+)
+def test_options_of_parts_are_checked(option, message):
+    with pytest.raises(ArgumentError, match=message):
+        read_parts(cut(X), **option)

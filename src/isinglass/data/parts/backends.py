@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import Options
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.parts.blocks import Block
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.machine.memory import available_memory
 from isinglass.machine.threads import MAX_THREADS
 
@@ -76,7 +76,7 @@ class Part:
     def __sizeof__(self) -> int:
         return self.bits.nbytes  # for Dask, which decides by it where to run a task
 
-    def table(self) -> NDArray[np.uint8]:
+    def codes(self) -> NDArray[np.uint8]:
         """Return its cells as bytes."""
         return np.unpackbits(self.bits, axis=1, count=self.n_columns)
 
@@ -111,7 +111,8 @@ class Here:
             first = self.parts[block.number] = Part.read(block, coding)
             if len(first.bits):  # one without rows says nothing of the others
                 break
-        share = float(first.table().sum() / max(first.table().size, 1))
+        codes = first.codes()
+        share = float(codes.sum() / max(codes.size, 1))
         bytes_of_a_cell = BYTES_OF_A_CELL if share >= RARE else 1 / 8 + BYTES_OF_A_ONE * share
         needed, free = first.bits.nbytes * len(self.blocks), available_memory()
         with_rows = 8 * needed * bytes_of_a_cell
@@ -248,7 +249,11 @@ def find_backend(blocks: list[Block], client: Client | Literal[False] | None = N
             client = sys.modules["distributed"].get_client()
         except ValueError:  # there is none
             return Here(blocks)
-    return Here(blocks) if client is None or client is False else Cluster(blocks, client)
+    if client is None or client is False:
+        return Here(blocks)
+    if not hasattr(client, "submit"):
+        raise ArgumentError("client", "must be a client of Dask, False or None", client)
+    return Cluster(blocks, client)
 
 
 def _call_with_block(function: Callable[..., Found], block: Block, what: object, *arguments: object) -> Found:

@@ -33,7 +33,6 @@ from isinglass.errors import (
     suppress_warnings,
 )
 
-_WILD = "*?["
 Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 BlockWeights = ArrayLike | Iterable[ArrayLike]
 """Row weights, a block per part, or of Dask."""
@@ -86,10 +85,9 @@ class Block:
         try:
             with suppress_warnings(*hidden):
                 yield
-        except (IsinglassError, OSError) as error:
+        except IsinglassError as error:  # one of the system names the file itself
             kind = LimitError if isinstance(error, LimitError) else DataError
-            text = error.marked if isinstance(error, IsinglassError) else str(error)
-            raise kind(f"{self.label}: {text}") from None
+            raise kind(f"{self.label}: {error.marked}") from None
 
     def _open(self, options: ReadOptions) -> Source:
         what = self.what.compute() if self.is_task else self.what
@@ -111,9 +109,9 @@ def is_in_parts(X: object) -> bool:
         return False
 
 
-def is_one_file(X: object) -> bool:
-    """Tell whether something is the path of a file, not a pattern."""
-    return isinstance(X, str | PathLike) and not any(sign in os.fspath(X) for sign in _WILD)
+def is_one_file(X: object) -> TypeGuard[str | PathLike[str]]:
+    """Tell whether something is the path of a file, not a pattern; a file that exists is none, whatever its name."""
+    return isinstance(X, str | PathLike) and (os.path.exists(X) or not glob.has_magic(os.fspath(X)))  # noqa: PTH110 - any text
 
 
 def _is_lazy(X: object) -> bool:
@@ -129,8 +127,7 @@ def are_files(X: object) -> TypeGuard[Files]:
 
 def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | None) -> list[Block]:
     """Return the blocks of a table in parts, in order."""
-    is_file = are_files(X)
-    rows = _list_files(X) if are_files(X) else _split_collection(X)
+    rows: Sequence[object] = _list_files(X) if (is_file := are_files(X)) else _split_collection(X)
     if not rows:
         raise ArgumentError("X", "must have at least one part", X)
     if not (is_file or _is_table(rows[0])):
@@ -166,7 +163,7 @@ def _list_files(X: Files) -> list[str]:
     files: list[str] = []
     for name in [X] if isinstance(X, str | PathLike) else X:
         text = os.fspath(name)
-        matches = sorted(glob.glob(text)) if any(sign in text for sign in _WILD) else [text]  # noqa: PTH207 - a pattern may be absolute
+        matches = [text] if is_one_file(name) else sorted(glob.glob(text))  # noqa: PTH207 - a pattern may be absolute
         if not matches:
             raise DataError(f"X must name files; no file matches {text!r}.")
         if Path(text).is_dir():

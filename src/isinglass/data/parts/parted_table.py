@@ -65,6 +65,10 @@ class RowSelection:
         return mask
 
 
+class RowsElsewhereError(DataError, AttributeError):
+    """Something is asked of a table that one in parts does not have: ``hasattr`` is False for it."""
+
+
 class RowsElsewhere:
     """The rows of a table that are not in the memory of this process: nothing is known of single ones.
 
@@ -89,12 +93,12 @@ class RowsElsewhere:
         return self
 
     def counted(self, *, quiet: bool = False) -> Self:
-        """Return the table, whose weights were scaled when it was read."""
+        """Return the table, whose weights were scaled when it was read, or before it was cut into parts."""
         return self
 
     def whole(self) -> NoReturn:
         """Refuse: the rows are needed in memory."""
-        raise DataError(
+        raise RowsElsewhereError(
             "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, "
             "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
             "into memory."
@@ -119,7 +123,7 @@ class PartedTable(RowsElsewhere):
     weights: WeightSums | None = None  # the weights of all rows as they were read; None if no part has some
     selection: RowSelection = RowSelection()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
-    weight_kind: str | None = "counts"  # what the weights of the parts stand for, if these have some
+    weight_kind: str | None = None  # what the weights stand for; None if there are none, or it was not asked
 
     @property
     def file_options(self) -> Options:
@@ -262,7 +266,7 @@ def is_read(X: object) -> TypeGuard[AnyTable]:
 
 def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:
     """Return the rows of a part that are selected, some of their columns, and their weights."""
-    codes, weight = part.table(), part.weight
+    codes, weight = part.codes(), part.weight
     if selection.scale != 1.0:
         weight = np.full(len(codes), selection.scale) if weight is None else weight * selection.scale
     mask = selection.mask(part.number, len(codes))

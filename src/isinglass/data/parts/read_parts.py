@@ -83,10 +83,10 @@ def open_parts(
     X: object, options: ReadOptions, sample_weight: BlockWeights | None, client: Client | Literal[False] | None = None
 ) -> PartedTable:
     """Open a table in parts, as `read_parts` does; options of tables in memory are refused."""
-    if options.missing == "impute":
-        raise ArgumentError(
-            "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
-        )
+    if options.missing not in ("error", "zero", "drop"):
+        constraint = 'must be "error", "zero" or "drop" for a table in parts'
+        remedy = "Impute a table in memory." if options.missing == "impute" else ""
+        raise ArgumentError("missing", constraint, options.missing, remedy)
     if options.covariates:
         raise DataError(NO_COVARIATES)
     for name in ("kinds", "scores", "reverse", "combine_indicators", "guess"):
@@ -103,11 +103,13 @@ def read_like(
     X: object, reading: Options, sample_weight: BlockWeights | None, coding: Coding, missing: str
 ) -> PartedTable:
     """Open a table in parts as one that was read before: by its coding, and by its options of `read_table`."""
-    again = dict(for_another_file(reading) if are_files(X) else {}, weight_kind=None)
+    again = dict(for_another_file(reading) if are_files(X) else {})
+    kind = again.pop("weight_kind", None)
     if sample_weight is not None or isinstance(again.get("weights"), str):  # the coding knows it by name
         again["weights"] = None
     known = coding if sample_weight is None else coding.without_weights()
-    return _load(find_blocks(X, ReadOptions(**again, encode=known, missing=missing), sample_weight))
+    blocks = find_blocks(X, ReadOptions(**again, encode=known, missing=missing), sample_weight)
+    return _load(blocks).with_weight_kind(kind if sample_weight is None else None)
 
 
 def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
