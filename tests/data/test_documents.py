@@ -54,6 +54,11 @@ def test_broken_compression(ending):
             open_document(io.BytesIO(broken), Limits())
 
 
+def test_a_path_without_a_name_is_no_folder():
+    with pytest.raises(FileNotFoundError, match="No such file or directory: ''"):
+        read_table("")
+
+
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
     assert open_document("-", Limits()).data == TEXT

@@ -150,7 +150,7 @@ def test_transposed_files_have_their_names_exchanged():
         ("a,w\n0,-1\n", {"weights": "w"}, "got -1 in column 'w'"),
         ("a,w\n0,-1\n", {"weights": 1}, "got -1 in column 'w'"),
         ("a,w\n0,1e999\n", {"weights": "w"}, "got inf in column 'w'"),
-        ("a,w\n0,0\n", {"weights": "w"}, "sample_weight must have a positive sum"),
+        ("a,w\n0,0\n", {"weights": "w"}, "row weights must have a positive sum"),
         ("a,b\n0,1\n", {"missing": "no"}, 'missing must be "error"'),
         ("<!DOCTYPE html>\n<html>", {}, "got a web page or XML"),
         ("RDX3\nX", {}, "got a file of R. Save it with write.csv"),

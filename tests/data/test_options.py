@@ -44,6 +44,12 @@ def test_an_estimator_states_its_own_options():
     assert (table.n_missing, table.n_dropped) == (1, 1)
 
 
+@pytest.mark.parametrize("labels", [["men", "women"], {"a": ["men", "women"]}, {"a": {1: "men"}, "b": "women"}])
+def test_labels_of_values_are_mappings(labels):
+    with pytest.raises(DataError, match=r'value_labels must be such as \{"gender": \{1: "men", 2: "women"\}\}; got .*men'):
+        read_table(io.StringIO("a,b\n1,0\n2,1\n"), value_labels=labels)
+
+
 @pytest.mark.parametrize("option", [{"delimiter": ";"}, {"columns": [0]}, {"header": False}])
 def test_options_of_files_are_refused_for_arrays(option):
     with pytest.raises(DataError, match=f"{next(iter(option))} applies only to parts that are files"):

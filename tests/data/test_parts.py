@@ -118,7 +118,7 @@ def test_weights_of_parts():
         np.testing.assert_allclose(read.sum_rows(column_sums), counted.sample_weight @ X, rtol=1e-12)
     with pytest.raises(DataError, match="counts must be whole numbers; got 60 weights with decimals"):
         read_parts(cut(X), sample_weight=cut(np.full(60, 0.5)), weight_kind="counts")
-    with pytest.raises(DataError, match=r"^sample_weight must have a positive sum"):
+    with pytest.raises(DataError, match=r"^row weights must have a positive sum"):
         read_parts(cut(X), sample_weight=cut(np.zeros(60)))
     with pytest.raises(DataError, match="a block for each of the 3 parts; got 2"):
         read_parts(cut(X), sample_weight=[np.ones(20), np.ones(40)])

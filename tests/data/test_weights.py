@@ -32,7 +32,11 @@ def test_sample_weight_is_returned_raw():
         ([1, -2, 3], "finite and not negative; got .*-2"),
         ([1, np.nan, 3], "finite and not negative; got .*nan"),
         ([1, np.inf, 3], "finite and not negative; got .*inf"),
-        ([0, 0, 0], "sample_weight must have a positive sum; got only weights of zero"),
+        (np.ma.array([1, 999, 1], mask=[0, 1, 0]), "must hold real numbers, none of them masked; got masked_array"),
+        (np.array(["2020", "2021", "2022"], "M8[Y]"), "must hold real numbers"),
+        (np.array([1, 2, 3], "m8[D]"), "must hold real numbers"),
+        (np.array([1 + 2j, 1, 1]), "must hold real numbers"),
+        ([0, 0, 0], "row weights must have a positive sum; got only weights of zero"),
     ],
 )
 def test_bad_sample_weight(weight, message):

@@ -469,7 +469,7 @@ def test_weights_come_once():
     assert bits(IsingLasso().fit(table)) == bits(IsingLasso().fit(X, sample_weight=np.arange(1.0, 401.0)))
     with pytest.raises(DataError, match="must not be given with a table that has its own weights"):
         IsingLasso().fit(table, sample_weight=np.ones(400))
-    with pytest.raises(DataError, match="sample_weight must have a positive sum"):
+    with pytest.raises(DataError, match="row weights must have a positive sum"):
         IsingLasso().fit(X, sample_weight=np.zeros(400))
 
 

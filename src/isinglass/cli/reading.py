@@ -101,7 +101,9 @@ class Reading:
         """Say in words what was found out about the file and not said by the user."""
         found = getattr(data, "detected", {})
         return [
-            "no header" if (name, found[name]) == ("header", "none") else f"{words} {found[name]!r}"
+            "no header"
+            if (name, found[name]) == ("header", "none")
+            else f"{words} {found[name] if name == 'comments' else repr(found[name])}"
             for name, words in _DETECTED.items()
             if name in found and name not in self.said and found[name] not in ("comma", "first line")
         ]

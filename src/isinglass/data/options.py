@@ -121,6 +121,9 @@ class ReadOptions(ValueOptions, FileOptions):
         ValueOptions.__post_init__(self)
         FileOptions.__post_init__(self)
         _make_tuples(self, "labels")
+        labels = {} if self.value_labels is None else self.value_labels
+        if not isinstance(labels, Mapping) or not all(isinstance(each, Mapping) for each in labels.values()):
+            raise ArgumentError("value_labels", 'must be such as {"gender": {1: "men", 2: "women"}}', labels)
 
     @classmethod
     def of(cls, options: TwoValueOptions | FileOptions) -> ReadOptions:

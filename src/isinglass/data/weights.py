@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WEIGHT_KINDS = ("sampling", "counts")
 SUM_RATIO, MEAN_COUNT = 2.0, 5.0
 """Ratios beyond which weights of unstated kind get a warning: sum of sampling weights to rows, and mean count."""
-NO_WEIGHT = f"{setting('weights', python='sample_weight')} must have a positive sum; got only weights of zero."
+NO_WEIGHT = f"{setting('weights', python='row weights')} must have a positive sum; got only weights of zero."
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int, *, is_part: bool = False) -> FloatArray | None:
@@ -188,8 +188,11 @@ def per_unit(weight: FloatArray, units: NDArray[np.intp] | None) -> FloatArray:
 
 
 def as_floats(name: str, values: ArrayLike) -> FloatArray:
-    """Return an argument as an array of numbers."""
+    """Return an argument as an array of real numbers."""
     try:
-        return np.asarray(values, dtype=np.float64)
+        given = np.asanyarray(values)
+        if given.dtype.kind not in "cmM" and not np.ma.is_masked(given):  # NumPy would convert these, too
+            return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ArgumentError(name, "must hold numbers", values) from None
+        pass
+    raise ArgumentError(name, "must hold real numbers, none of them masked", values)

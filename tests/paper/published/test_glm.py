@@ -198,7 +198,7 @@ BAD = [
     ({"penalty_factor": [1.0, 1.0]}, "penalty_factor must have one value per column"),
     ({"penalty_factor": [-1.0]}, "penalty_factor must be finite and not negative"),
     ({"penalty_factor": [0.0]}, "penalty_factor must not be 0 everywhere"),
-    ({"sample_weight": [0.0, 0.0]}, "sample_weight must have a positive sum"),
+    ({"sample_weight": [0.0, 0.0]}, "row weights must have a positive sum"),
     ({"thresh": 0.0}, "thresh must be a positive number; got 0.0"),
     ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
     ({"min_probability": 0.5}, "min_probability must be between 0 and 0.5"),

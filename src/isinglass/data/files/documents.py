@@ -103,7 +103,7 @@ def open_document(path: object, limits: Limits) -> Document:
     if isinstance(path, str) and path == "-":
         data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin).read, "a file")
     elif isinstance(path, str | PathLike):
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123 - the Path of "" is the working directory
             if Path(path).is_file():  # at once, without a copy
                 limits.check_bytes(Path(path).stat().st_size, "a file")
             data = file.read() if Path(path).is_file() else limits.gather(file.read, "a file")
