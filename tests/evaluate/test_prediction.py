@@ -98,6 +98,15 @@ def test_many_missing_cells_have_their_exact_probability(network):
     np.testing.assert_allclose(category_probabilities(rows, gone, network), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("most_states", [marginals.MOST_STATES, 1])
+def test_scores_of_rows_that_are_nearly_impossible(most_states, monkeypatch):
+    monkeypatch.setattr(marginals, "MOST_STATES", most_states)
+    network = Network.from_couplings(np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1), np.array([0.0, 0.0, -800.0]))
+    gone = np.array([[True, False, False]])
+    found = score_rows(table([[0, 1, 1]], gone), network)
+    assert found == pytest.approx([-799.0 - np.log1p(2.0 / (np.e * (1.0 + np.e)))], rel=1e-4)
+
+
 def test_a_long_chain_of_missing_cells_is_summed_over():
     """Between two observed ends, the probability of a chain is a product of matrices."""
     chain = simulate.chain_network(60, strength=3.0, fields="balanced")

@@ -42,8 +42,13 @@ def category_probabilities(
 
     A missing cell has one of the categories that are ``possible``, by default any.
     """
+    return np.exp(category_logs(codes, missing, network, possible))
+
+
+def category_logs(codes: Bytes, missing: Mask | None, network: Network, possible: Mask | None = None) -> FloatArray:
+    """Return the logs of these probabilities, which exist where the probabilities are too small for a number."""
     if missing is None or not missing.any():
-        return np.exp(log_conditionals(network, codes))
+        return log_conditionals(network, codes)
     cells = np.where(missing, 0, codes).astype(np.uint8)
     logs, holed = log_conditionals(network, cells), np.flatnonzero(missing.any(axis=1))
     allowed = np.ones(len(logs), dtype=bool) if possible is None else possible
@@ -61,7 +66,7 @@ def category_probabilities(
         )
         warn(MixingWarning(f"{text}: standard errors are up to {error:.2g}."))
     logs[:, holed] = found[:, own.reshape(-1)]
-    return np.exp(logs)
+    return logs
 
 
 class _Marginals:
@@ -168,18 +173,17 @@ class _Marginals:
         chains.sweep(network, BURN_IN)
         places = {s: np.flatnonzero(wanted[:, s]) for s in np.flatnonzero(wanted.any(axis=0)).tolist()}
         functions = node_logits(network, places)
-        totals = {s: np.zeros((len(self.fields[s]), len(own))) for s, own in places.items()}
+        totals = {s: np.full((len(self.fields[s]), len(own)), -np.inf) for s, own in places.items()}  # logs of sums
         for _ in range(N_DRAWS):
             chains.sweep(network, 1)
             for (s, own), logits_of in zip(places.items(), functions, strict=True):
                 logits = logits_of(chains.table, own).T
-                weights = np.exp(logits - logits.max(axis=0))
-                totals[s] += weights / weights.sum(axis=0)
+                totals[s] = np.logaddexp(totals[s], logits - np.logaddexp.reduce(logits, axis=0))
         for s, own in places.items():
-            means = totals[s].reshape(len(totals[s]), N_CHAINS, -1) / N_DRAWS
-            self.error = max(self.error, float(means.std(axis=1, ddof=1).max()) / N_CHAINS**0.5)
-            with np.errstate(divide="ignore"):
-                self.logs_by_column[s][:, rows[own[: means.shape[2]]]] = np.log(means.mean(axis=1))
+            logs = totals[s].reshape(len(totals[s]), N_CHAINS, -1) - np.log(N_DRAWS)
+            self.error = max(self.error, float(np.exp(logs).std(axis=1, ddof=1).max()) / N_CHAINS**0.5)
+            mean = np.logaddexp.reduce(logs, axis=1) - np.log(N_CHAINS)
+            self.logs_by_column[s][:, rows[own[: logs.shape[2]]]] = mean
 
 
 def _log_sums(fields: list[FloatArray], pairs: list[Factor], order: list[int], n_states: int) -> FloatArray:

@@ -16,7 +16,7 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.conditionals import ones_given_rest, row_scores
 from isinglass.data import Table
 from isinglass.data.meaning.rules import Rule, Steps
-from isinglass.evaluate.marginals import category_probabilities
+from isinglass.evaluate.marginals import category_logs, category_probabilities
 from isinglass.evaluate.numbers import put_numbers
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, start_values
@@ -43,9 +43,9 @@ def score_rows(table: Table, network: Network, possible: Mask | None = None) -> 
     codes = np.asarray(table)
     if table.holes is None:
         return row_scores(network, codes)
-    chance = category_probabilities(codes, table.holes, network, possible)
-    own = np.take_along_axis(chance, network.variables.flat(np.where(table.holes, 0, codes)), axis=0)
-    return np.asarray(np.log(np.where(table.holes.T, 1.0, own)).sum(axis=0))
+    logs = category_logs(codes, table.holes, network, possible)
+    own = np.take_along_axis(logs, network.variables.flat(np.where(table.holes, 0, codes)), axis=0)
+    return np.asarray(np.where(table.holes.T, 0.0, own).sum(axis=0))
 
 
 def fill_most_probable(
