@@ -193,11 +193,11 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
     page.wait_for_function("() => !document.querySelector('#fit pre').textContent.includes('--nominal')")
     fit(page)
     assert "Imputed" in page.inner_text("#facts")
-    for name, number in (("resamples", "6"), ("permutations", "7")):
+    for name, number in (("resamples", "12"), ("permutations", "7")):
         page.fill(f"#{name}", number)
         page.press(f"#{name}", "Enter")
     page.wait_for_function("() => document.querySelector('#text-compare').textContent.includes('--resamples 7')")
-    assert "--resamples 6" in page.inner_text("#text-bootstrap")
+    assert "--resamples 12" in page.inner_text("#text-bootstrap")
     page.click("#run-compare")
     page.click("#run-bootstrap")
     page.wait_for_selector("[data-files=compare] a.button")

@@ -86,14 +86,14 @@ def test_bootstrap_case_drop(table, tmp_path):
     found = resample(X, 0.1, n_boot=14, kind="case-drop", random_state=0)
     assert record["cs_coefficients"] == found.cs_coefficients()
     assert [row["dropped"] for row in record["drops"]] == np.unique(found.dropped).tolist()
-    run("bootstrap", table, "--alpha", "0.1", "-B", "7", "--kind", "case-drop", "-o", tmp_path / "d")
+    run("bootstrap", table, "--alpha", "0.1", "-B", "10", "--kind", "case-drop", "-o", tmp_path / "d")
     assert (tmp_path / "d" / "drops.csv").exists()
     run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
     run("report", tmp_path / "net", "--bootstrap", tmp_path / "d", "-o", tmp_path / "net.html")
-    assert '"n_resamples":{"case-drop":7}' in (tmp_path / "net.html").read_text()
-    deep = ["bootstrap", table, "--alpha", "0.1", "-B", "7", "--checkpoint", tmp_path / "no" / "such"]
+    assert '"n_resamples":{"case-drop":10}' in (tmp_path / "net.html").read_text()
+    deep = ["bootstrap", table, "--alpha", "0.1", "-B", "10", "--checkpoint", tmp_path / "no" / "such"]
     assert "must be in a folder that exists" in run(*deep, code=2).stderr
-    empty = ["bootstrap", table, "--alpha", "5", "-B", "7", "--kind", "case-drop"]
+    empty = ["bootstrap", table, "--alpha", "5", "-B", "10", "--kind", "case-drop"]
     assert "CS-coefficients: none, because the network has no edges" in run(*empty).stderr
     record = read_json(run(*empty, "--json").stdout, "bootstrap")
     assert record["cs_coefficients"] is None
@@ -102,7 +102,7 @@ def test_bootstrap_case_drop(table, tmp_path):
 
 
 def test_files_of_an_earlier_run_do_not_stay_beside_new_ones(table, tmp_path):
-    words = ["bootstrap", table, "--alpha", "0.1", "-B", "7", "-o", tmp_path / "b"]
+    words = ["bootstrap", table, "--alpha", "0.1", "-B", "10", "-o", tmp_path / "b"]
     run(*words)
     (tmp_path / "b" / "mine.txt").write_text("kept")
     run(*words, "--kind", "case-drop")

@@ -137,7 +137,7 @@ def _resampled(found, k):
 def test_bad_arguments():
     network = draw(5, 1.0, 0)
     X = simulate.exact_sample(network, 50, random_state=0)
-    found = bootstrap(X, 0.1, n_boot=3, kind="case-drop", random_state=0)
+    found = bootstrap(X, 0.1, n_boot=10, kind="case-drop", random_state=0)
     with pytest.raises(DataError, match="of must be one of strength"):
         found.correlations("fame")
     with pytest.raises(DataError, match="communities must be given"):

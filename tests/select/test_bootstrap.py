@@ -327,7 +327,7 @@ def test_pairs_never_seen_are_not_stored(table):
 
 def test_identical_bits_for_any_number_of_jobs(table):
     for kind, method in (("rows", None), ("case-drop", 0.05), ("rows", IsingLassoCV(alphas=5, cv=2, random_state=0))):
-        one, two = (bootstrap(table, method, n_boot=6, kind=kind, random_state=3, run=Run(n_jobs=n)) for n in (1, 2))
+        one, two = (bootstrap(table, method, n_boot=10, kind=kind, random_state=3, run=Run(n_jobs=n)) for n in (1, 2))
         for name in ("edge_index", "fields", "alphas", "edge_quantiles", "inclusion", "strengths", "dropped"):
             assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
 
@@ -358,7 +358,7 @@ def test_case_drop_keeps_distinct_rows(table):
         rows.append(np.asarray(X) @ (1 << np.arange(6)))
         return Solution.from_dense(1.0, np.zeros((6, 6)), np.zeros(6))
 
-    bootstrap(numbered, number, n_boot=3, kind="case-drop", random_state=0)
+    bootstrap(numbered, number, n_boot=10, kind="case-drop", random_state=0)
     assert all(len(set(kept)) == len(kept) for kept in rows)
 
 
@@ -385,6 +385,12 @@ def test_column_that_is_constant_in_a_resample(table):
     with pytest.warns(ConstantColumnWarning, match="column 4"):
         without = bootstrap(X, 0.05, n_boot=3, sample_weight=(np.arange(len(X)) != 17).astype(float))
     assert without.n_constant == 0  # it does not vary in the whole table either
+
+
+def test_billions_of_counted_rows_are_drawn():
+    cells, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], np.array([4, 1, 1, 4]) * 10**9
+    found = bootstrap(cells, 0.05, n_boot=2, kind="case-drop", drop_shares=[0.25, 0.75], sample_weight=counts)
+    assert found.draws.toarray() == pytest.approx(np.full((2, 1), found.edge_values[0]), rel=1e-3)
 
 
 def test_a_checkpoint_needs_a_seed(table, tmp_path):
@@ -489,6 +495,12 @@ def test_a_time_limit_is_refused(table):
         (0.05, {"kind": "case-drop", "drop_shares": [0.5, 1.0]}, "drop_shares must be between 0 and 1"),
         (0.05, {"kind": "case-drop", "drop_shares": []}, "not empty"),
         (0.05, {"kind": "case-drop", "drop_shares": [0.999]}, "drop_shares must leave at least one of 200 rows"),
+        (
+            0.05,
+            {"kind": "case-drop", "drop_shares": [0.96], "groups": np.arange(200) % 10},
+            "at least one of 10 groups; got 0.96",
+        ),
+        (0.05, {"kind": "case-drop", "n_boot": 9}, "n_boot must be at least 10, one for each of the drop_shares"),
         (-0.05, {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
         ("0.05", {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
         (True, {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),

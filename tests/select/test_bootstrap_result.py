@@ -202,6 +202,7 @@ def test_cs_coefficient_of_a_clear_network():
     X = simulate.exact_sample(model, 1000, random_state=0)
     found = bootstrap(X, 0.02, n_boot=70, kind="case-drop", random_state=0)
     assert found.cs_coefficient() == found.cs_coefficient("edges") == 0.75
+    assert repr(found).endswith("0.75 (edges); few subsets, about 7 for each share")
 
 
 def test_what_a_kind_does_not_have(drawn, monkeypatch):

@@ -210,9 +210,9 @@ def test_splitters_are_given_the_groups(table):
     pairs = list(GroupKFold(3).split(table, groups=groups))
     expected = Method(selector=CrossValidation(5, splits=pairs)).choose(table)
     np.testing.assert_array_equal(Method(selector=selector).choose(table, groups=groups).scores, expected.scores)
-    with pytest.raises(DataError, match=r"got GroupKFold.*'groups' parameter should not be None"):
+    with pytest.raises(DataError, match=r"GroupKFold has failed: The 'groups' parameter .* Pass groups to one"):
         Method(selector=selector).choose(table)
-    with pytest.raises(DataError, match=r"got StratifiedKFold.*missing 1 required positional argument: 'y'"):
+    with pytest.raises(DataError, match=r"StratifiedKFold has failed: .*missing 1 required positional argument: 'y'"):
         Method(selector=CrossValidation(splits=StratifiedKFold(3))).choose(table)
 
 
@@ -243,7 +243,7 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
     ("options", "message"),
     [
         ({"splits": 3}, "splits must be pairs of row numbers or a splitter"),
-        ({"splits": [([0, 1], [2])]}, "folds of cv must be at least 2 pairs; got 1"),
+        ({"splits": [([0, 1], [2])]}, "folds must be at least 2 pairs; got 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [7])]}, "row numbers from 0 to 6; got others in pair 1"),
         ({"splits": [([0, 1], [2]), ([0, 1], [-1])]}, "row numbers from 0 to 6; got others in pair 1"),
         ({"splits": [([0.0, 1.0], [2]), ([0, 1], [2])]}, "row numbers from 0 to 6; got others in pair 0"),

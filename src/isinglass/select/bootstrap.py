@@ -19,7 +19,7 @@ from isinglass.errors import ArgumentError, DataError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.select.folds import has_counts, units_of
+from isinglass.select.folds import draw_without_replacement, has_counts, units_of
 from isinglass.select.method import AnyMethod, Method, MethodLike, as_method, table_for
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.row_labels import group_numbers, take_column
@@ -57,7 +57,7 @@ def bootstrap(
         How the network is estimated; `TwoStage` by default. An estimator, fitted or not, is fitted again to every
         resample. A function takes a table and returns a Solution or a record that has one. A number is a penalty.
     n_boot : int, default 1000
-        Number of resamples.
+        Number of resamples; for "case-drop" at least one for each of the ``drop_shares``.
     kind : {"rows", "case-drop"}, default "rows"
         "rows": draw as many rows as there are, with replacement; "case-drop": leave out a share of the rows.
     drop_shares : sequence of float
@@ -98,10 +98,12 @@ def bootstrap(
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)
     draw = _Draw.of(table, group_numbers(groups, table))
+    units = "rows of positive weight" if groups is None else "groups"
     if draw.total < 2:
-        units = "rows of positive weight" if groups is None else "groups"
         raise DataError(f"Resamples need at least two {units}, or each is the whole table; got {draw.total}.")
-    shares = _plan(kind, drop_shares, count, draw)
+    shares = _plan(kind, drop_shares, count)
+    if not draw.kept(shares.max()):
+        raise ArgumentError("drop_shares", f"must leave at least one of {draw.total} {units}", float(shares.max()))
     choice = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
     names = None if table.variables.named else getattr(fitted, "names", None)
@@ -156,21 +158,22 @@ class _Draw:
     def times(self, rng: Generator, share: float) -> NDArray[np.int64]:
         """Return how often every row is in a resample: with replacement, or without a share of the units."""
         if share:
-            times = rng.multivariate_hypergeometric(self.sizes, self.kept(share), method="marginals")
+            times = draw_without_replacement(self.sizes, self.kept(share), rng)
         else:
             times = rng.multinomial(self.total, self.sizes / self.total)
         return np.asarray(times[self.unit])
 
 
-def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> FloatArray:
+def _plan(kind: str, drop_shares: Sequence[float], n_boot: int) -> FloatArray:
     """Return the share that each resample drops; 0: drawn with replacement."""
     if check_word("kind", kind, ("rows", "case-drop")) == "rows":
         return np.zeros(n_boot)
     shares = np.asarray(drop_shares)
     if shares.ndim != 1 or shares.dtype.kind not in "iuf" or not len(shares) or not ((shares > 0) & (shares < 1)).all():
         raise ArgumentError("drop_shares", "must be between 0 and 1, both excluded, and not empty", drop_shares)
-    if draw.kept(float(shares.max())) < 1:
-        raise ArgumentError("drop_shares", f"must leave at least one of {draw.total} rows", float(shares.max()))
+    if n_boot < len(shares):  # the largest shares would have no resample, and count as stable
+        must = f"must be at least {len(shares)}, one for each of the drop_shares"
+        raise ArgumentError("n_boot", must, n_boot)
     return np.resize(shares, n_boot)
 
 

@@ -204,10 +204,21 @@ class Bootstrap(Frozen):
 
         What is compared is a measure of the nodes, as for `node_draws`, or "edges", the couplings of all pairs.
         """
+        if communities is not None:
+            return self._correlate(of, self._labels(communities))
+        if of not in self._correlations:
+            self._correlations[of] = read_only(self._correlate(of))
+        return self._correlations[of]
+
+    @cached_property
+    def _correlations(self) -> dict[str, FloatArray]:
+        """What was computed already, by measure."""
+        return {}
+
+    def _correlate(self, of: str, labels: NodeValues | None = None) -> FloatArray:
         if of == "edges":
             p = self.solution.network.n_features
             return correlate_rows(self.draws, self.edge_values, p * (p - 1) // 2)
-        labels = self._labels(communities)
         draws, whole = self.node_draws(of, labels), node_measure(self.solution.network, of, labels)
         known = np.isfinite(whole)  # others have no expected influence
         return correlate_rows(draws if known.all() else draws[:, known], whole[known], int(known.sum()))
@@ -230,9 +241,7 @@ class Bootstrap(Frozen):
         shares = self.drop_shares
         for value, name in ((correlation, "correlation"), (probability, "probability")):
             check_share(name, value)
-        is_kept = communities is None and of in STATISTICS
-        correlations = self._known_correlations[of] if is_kept else self.correlations(of, communities)
-        enough = np.nan_to_num(correlations, nan=-1.0) >= correlation
+        enough = np.nan_to_num(self.correlations(of, communities), nan=-1.0) >= correlation
         stays = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[np.logical_and.accumulate(stays)].max(initial=0.0))
 
@@ -247,17 +256,13 @@ class Bootstrap(Frozen):
         shares = self.drop_shares
         columns = Columns(dropped=shares)
         for of in STATISTICS:
-            correlations = self._known_correlations[of]
+            correlations = self.correlations(of)
             correlations = np.nan_to_num(correlations, nan=0.0) if of in self._existing else correlations
             parts = [correlations[self.dropped == share] for share in shares]
             columns[of] = np.array([part.mean() for part in parts])
             for percent in (5, 95):
                 columns[f"{of}_q{percent}"] = np.array([np.quantile(part, percent / 100) for part in parts])
         return columns
-
-    @cached_property
-    def _known_correlations(self) -> dict[str, FloatArray]:
-        return {of: self.correlations(of) for of in STATISTICS}
 
     def cs_coefficients(self) -> dict[str, float]:
         """Return the CS-coefficient of the edges and of every centrality that exists; none without edges."""
@@ -295,6 +300,7 @@ class Bootstrap(Frozen):
         shown = {name: column for name, column in self.drops().items() if name in ("dropped", *STATISTICS)}
         stability = [f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items()]
         known = ", ".join(stability) or "none"
+        known += f"; few subsets, about {self.n_per_share} for each share" if stability and self.has_few_subsets else ""
         return f"{head}, mean correlations\n{show_columns(shown, 'share')}\nCS-coefficients: {known}"
 
 

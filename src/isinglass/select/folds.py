@@ -78,13 +78,18 @@ def _divide_counts(counts: FloatArray, n_folds: int, rng: Generator) -> list[Flo
     """Return how many of each row every fold holds out: as equal in number as possible, but for a billion rows."""
     left, held = np.rint(counts).astype(np.int64), []
     for folds in range(n_folds, 1, -1):
-        if left.sum() < MOST_EXACT:
-            part = rng.multivariate_hypergeometric(left, int(left.sum()) // folds, method="marginals")
-        else:
-            part = rng.binomial(left, 1.0 / folds)
+        part = draw_without_replacement(left, int(left.sum()) // folds, rng)
         held.append(part.astype(np.float64))
         left = left - part
     return [*held, left.astype(np.float64)]
+
+
+def draw_without_replacement(counts: NDArray[np.int64], size: int, rng: Generator) -> NDArray[np.int64]:
+    """Return how many of each kind are among ``size`` that are drawn; of a billion or more, about so many."""
+    total = int(counts.sum())
+    if total < MOST_EXACT:
+        return rng.multivariate_hypergeometric(counts, size, method="marginals")
+    return rng.binomial(counts, size / total)
 
 
 def take_part(table: AnyTable, part: RowSet) -> AnyTable:
@@ -113,20 +118,24 @@ def check_splits(
             pairs = splits.split(np.asarray(table), **({} if groups is None else {"groups": groups}))
         parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in pairs]
     except (TypeError, ValueError) as error:
+        if hasattr(splits, "split"):
+            failed = f"The splitter {type(splits).__name__} has failed: {str(error).rstrip('.')}"
+            remedy = "Pass groups to one that needs them, or pairs of row numbers instead of a splitter"
+            raise DataError(f"{failed}. {remedy}.") from None
         got = f"got {type(splits).__name__}. The reason: {error}"
-        raise DataError(f"The folds of cv must be pairs of row numbers, (training, held out); {got}") from None
+        raise DataError(f"Given folds must be pairs of row numbers, (training, held out); {got}") from None
     if len(parts) < 2:
-        raise DataError(f"The folds of cv must be at least 2 pairs; got {len(parts)}.")
+        raise DataError(f"Given folds must be at least 2 pairs; got {len(parts)}.")
     for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
         if part.ndim != 1 or part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n_rows):
-            raise DataError(f"The folds of cv must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
+            raise DataError(f"Given folds must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
         if not np.isin(part, rows).any():
-            raise DataError(f"The folds of cv must have a row of positive weight on either side; got none in pair {k}.")
+            raise DataError(f"Given folds must have a row of positive weight on either side; got none in pair {k}.")
     counted = [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
     for k, pair in enumerate(counted):
         both = np.intersect1d(*pair)
         if len(both):
-            raise DataError(f"The folds of cv must not hold out training rows; got {len(both)} of them in pair {k}.")
+            raise DataError(f"Given folds must not hold out training rows; got {len(both)} of them in pair {k}.")
     return counted
 
 

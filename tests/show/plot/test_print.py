@@ -275,7 +275,7 @@ def test_centrality_with_intervals():
     ends = [box.x1 for box in boxes]
     assert all(end < box.x0 for end, box in zip(ends, boxes[1:], strict=False)), "names of measures overlap"
     assert ends[-1] <= axes[0].figure.bbox.x1
-    dropped = bootstrap(X, 0.03, n_boot=7, kind="case-drop", random_state=0)
+    dropped = bootstrap(X, 0.03, n_boot=10, kind="case-drop", random_state=0)
     with pytest.raises(DataError, match='kind "rows"'):
         plot.centrality(dropped)
 

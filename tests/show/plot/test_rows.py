@@ -105,7 +105,7 @@ def test_differences_are_drawn_from_the_largest_down(resamples, of):
 
 
 def test_dropped_cases_have_no_differences(table):
-    dropped = bootstrap(table, 0.08, n_boot=7, kind="case-drop", random_state=0)
+    dropped = bootstrap(table, 0.08, n_boot=10, kind="case-drop", random_state=0)
     with pytest.raises(DataError, match='kind "rows"'):
         bootstrap_differences(dropped)
 
@@ -118,7 +118,7 @@ def test_colors_tell_the_sign(resamples):
 
 
 def test_dropped_cases_have_no_intervals(table):
-    dropped = bootstrap(table, 0.3, n_boot=4, kind="case-drop", random_state=0)
+    dropped = bootstrap(table, 0.3, n_boot=10, kind="case-drop", random_state=0)
     with pytest.raises(DataError, match='must be a bootstrap of kind "rows"'):
         bootstrap_intervals(dropped)
 
