@@ -51,9 +51,9 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.two_stage import TwoStage as TwoStage
     from isinglass.selection_records import Stability as Stability
     from isinglass.solve.exact_path import exact_path as exact_path
+    from isinglass.solve.nodewise import NodewisePath as NodewisePath
     from isinglass.solve.nodewise import nodewise_path as nodewise_path
     from isinglass.solve.path import ising_path as ising_path
-    from isinglass.solve.regressions import NodewisePath as NodewisePath
     from isinglass.variables import Variables as Variables
 
 # Module -> the public names it defines; loaded on first use (PEP 562): `import isinglass` costs next to nothing.
@@ -70,9 +70,8 @@ _NAMES = {
     "select": "CrossValidation EBIC Fixed Method PerNode Run StARS TwoStage "
     "bootstrap compare_groups edge_tests impute refit",
     "solve.exact_path": "exact_path",
-    "solve.nodewise": "nodewise_path",
+    "solve.nodewise": "NodewisePath nodewise_path",
     "solve.path": "ising_path",
-    "solve.regressions": "NodewisePath",
     "variables": "Variables",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

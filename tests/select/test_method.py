@@ -117,6 +117,8 @@ def test_a_file_claims_no_folds_or_seed_that_were_not_used(selector, tmp_path):
         ({"tol": "a"}, "tol must be a positive number"),
         ({"max_iter": 0.5}, "max_iter must be an integer of at least 1"),
         ({"standard_errors": "no"}, "standard_errors must be True or False"),
+        ({"penalty_weights": "std"}, 'penalty_weights must be None, "standardized" or a symmetric matrix'),
+        ({"rule": "or"}, 'rule must be left out unless the estimator is "nodewise"'),
     ],
 )
 def test_bad_settings_are_named(settings, message):
@@ -134,9 +136,9 @@ def test_bad_selectors_are_named_before_a_fit():
         for alphas in (0, True, "30", None, [], [0.1, 0.1], float("nan")):
             with pytest.raises(DataError, match="alphas must be"):
                 selector(alphas=alphas)
-    for selector in (EBIC, CrossValidation, StARS):
+    for selector in (EBIC, CrossValidation, StARS, PerNode):
         with pytest.raises(DataError, match="alpha_min_ratio must be between 0 and 1"):
-            selector(alpha_min_ratio="a")
+            selector(alpha_min_ratio=2)
     with pytest.raises(DataError, match="splits must be pairs of row numbers or a splitter; got 'abc'"):
         CrossValidation(splits="abc")
     with pytest.raises(DataError, match=r"a splitter; got 5\. The number of random folds is n_folds\."):
@@ -173,8 +175,13 @@ def test_combinations_that_do_not_work_are_named():
         Method(selector=PerNode()).fit(X)
     with pytest.raises(DataError, match='must be None or "standardized" for node-wise'):
         Method("nodewise", Fixed(0.1), penalty_weights=np.ones((4, 4))).fit(X)
-    with pytest.raises(DataError, match="device must be left out for the estimator 'nodewise'"):
-        Method("nodewise", Fixed(0.1)).fit(X, run=Run(device="cuda"))
+    for selector in (Fixed(0.1), PerNode()):
+        with pytest.raises(DataError, match="device must be left out for the estimator 'nodewise'"):
+            Method("nodewise", selector).fit(X, run=Run(device="cuda"))
+    with pytest.raises(DataError, match='device must be "cpu", "cuda" or "cuda:" and a number; got 5'):
+        Run(device=5)
+    with pytest.raises(DataError, match="progress must be True or False; got 'no'"):
+        Run(progress="no")
     with pytest.raises(DataError, match="n_jobs must be"):
         Run(n_jobs=0)
     with pytest.raises(DataError, match="n_threads must be an integer of at least 1; got 0"):

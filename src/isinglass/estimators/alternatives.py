@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from isinglass.estimators.base import IsingEstimator
 from isinglass.penalties import Penalty
 from isinglass.select.selector import Choice, Fixed, PerNode
-from isinglass.solve.regressions import NodewisePath
+from isinglass.solve.nodewise import NodewisePath
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass
 from os import PathLike
 
-from isinglass.arguments import check_count, is_real, is_whole
+from isinglass.arguments import check_count, check_flag, is_real, is_whole
 from isinglass.errors import ArgumentError, DataError
 from isinglass.select.settings import Settings
+from isinglass.solve.device import check_device
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +53,10 @@ class Run(Settings):
             raise ArgumentError("n_jobs", "must be an integer other than 0", self.n_jobs, "-1 takes all cores.")
         if self.n_threads is not None:
             check_count("n_threads", self.n_threads, most=None)
+        if self.device is not None:
+            check_device(self.device)
+        if self.progress is not None:
+            check_flag("progress", self.progress)
 
     def deadline(self) -> float:
         """Return when a run that begins now has to end, by the clock `time.monotonic`."""

@@ -12,10 +12,11 @@ from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, join_words, plural, suppress_warnings
 from isinglass.results import Path, Solution
-from isinglass.select.settings import Settings
+from isinglass.select.settings import Settings, check_alphas
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
-from isinglass.solve.nodewise import Regressions
+from isinglass.solve.following import MAX_STEPS
+from isinglass.solve.nodewise import NodewiseSolver
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,6 +195,8 @@ class PerNode(Selector):
     def __post_init__(self) -> None:
         check_count("alphas", self.alphas, least=2)
         check_not_negative("gamma", self.gamma)
+        if self.alpha_min_ratio is not None:
+            check_alphas(self.alphas, self.alpha_min_ratio)
 
     @property
     def words(self) -> str:
@@ -207,10 +210,10 @@ class PerNode(Selector):
             return Choice(_regressions(task).choose(task.table.whole(), *given))
 
 
-def _regressions(task: Task) -> Regressions:
+def _regressions(task: Task) -> NodewiseSolver:
     """Return how regressions with a penalty per node are solved."""
     paths = task.paths
     if paths.estimator != "nodewise":
         raise ArgumentError("estimator", 'must be "nodewise" for a penalty per node', paths.estimator)
-    max_iter = 100 if paths.max_iter is None else paths.max_iter
-    return Regressions(paths.rule, paths.standardized, paths.tolerance, max_iter, task.run.n_threads)
+    max_iter = MAX_STEPS if paths.max_iter is None else paths.max_iter
+    return NodewiseSolver(paths.rule, paths.standardized, paths.tolerance, max_iter, task.run.n_threads)

@@ -15,12 +15,13 @@ from isinglass.arguments import Options, check_count, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.penalties import refuse_labels
+from isinglass.penalties import check_penalty_weights, refuse_labels
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.run import Run
 from isinglass.select.settings import Alphas, Settings
 from isinglass.solve.exact_path import exact_alpha_max, exact_path
+from isinglass.solve.following import TOLERANCE
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
 from isinglass.solve.regressions import RULES
@@ -64,14 +65,18 @@ class PathSettings(Settings):
             check_positive("tol", self.tol)
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter)
-        if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
+        if self.estimator != "nodewise" and self.rule != "and":
+            raise ArgumentError("rule", 'must be left out unless the estimator is "nodewise"', self.rule)
+        if isinstance(self.penalty_weights, str):
+            check_penalty_weights(self.penalty_weights, 0)
+        elif self.penalty_weights is not None:
             refuse_labels(self.penalty_weights)
             object.__setattr__(self, "penalty_weights", np.asarray(self.penalty_weights))
 
     @property
     def tolerance(self) -> float:
         """The tolerance that ``converged`` refers to."""
-        return 1e-7 if self.tol is None else float(self.tol)
+        return TOLERANCE if self.tol is None else float(self.tol)
 
     @property
     def n_ends(self) -> int:
@@ -109,6 +114,11 @@ class Task:
     warm_start: WarmStart | None = None
     deadline: float = math.inf  # of the clock `time.monotonic`
 
+    def __post_init__(self) -> None:
+        estimator, device = self.paths.estimator, self.run.device
+        if estimator != "joint" and device not in (None, "cpu"):
+            raise ArgumentError("device", f"must be left out for the estimator {estimator!r}", device)
+
     def path(
         self,
         alphas: Alphas,
@@ -123,15 +133,13 @@ class Task:
         ``callback`` is called with each of them. ``start``: networks that the joint estimator starts from, see
         `ising_path`.
         """
-        estimator, device = self.paths.estimator, self.run.device
+        estimator = self.paths.estimator
         options: dict[str, Any] = {**self._penalty_options(penalty), "callback": callback}
         options |= {"tol": self.paths.tol, "max_iter": self.paths.max_iter, "alpha_min_ratio": alpha_min_ratio}
         if estimator in ("joint", "nodewise"):
             options["n_threads"] = self.run.n_threads
         if estimator == "joint":
-            options |= {"device": device, "start": start}
-        elif device not in (None, "cpu"):
-            raise ArgumentError("device", f"must be left out for the estimator {estimator!r}", device)
+            options |= {"device": self.run.device, "start": start}
         given = {name: value for name, value in options.items() if value is not None}
         with suppress_warnings(ConstantColumnWarning):
             return ESTIMATORS[estimator][0](self.table, alphas, **given)

@@ -23,10 +23,16 @@ def has_package(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
-def find_device(name: str) -> torch.device:
-    """Return the PyTorch device of this name, or raise an error that says why there is none."""
+def check_device(name: object) -> str:
+    """Return the name of a device, if it may be one."""
     if not isinstance(name, str) or not re.fullmatch("cpu|cuda(:[0-9]+)?", name):
         raise ArgumentError("device", 'must be "cpu", "cuda" or "cuda:" and a number', name)
+    return name
+
+
+def find_device(name: str) -> torch.device:
+    """Return the PyTorch device of this name, or raise an error that says why there is none."""
+    check_device(name)
     if not has_package("torch"):
         raise DataError(f"{setting('device', name)} needs PyTorch, which is not installed. Install isinglass[gpu].")
     import torch

@@ -17,7 +17,7 @@ from isinglass.solve.alphas import AlphasLike, alpha_grid
 from isinglass.solve.columns import warn_constant
 from isinglass.solve.exact_certificate import certify, rounding_of_sums
 from isinglass.solve.exact_likelihood import Likelihood, minimize
-from isinglass.solve.following import collect, warn_if_not_converged
+from isinglass.solve.following import TOLERANCE, collect, warn_if_not_converged
 
 
 def exact_path(
@@ -26,7 +26,7 @@ def exact_path(
     *,
     sample_weight: ArrayLike | None = None,
     penalty_weights: Penalty = None,
-    tol: float = 1e-7,
+    tol: float = TOLERANCE,
     max_iter: int = 200,
     alpha_min_ratio: float = 0.01,
     callback: Callable[[Solution], object] | None = None,

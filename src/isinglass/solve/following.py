@@ -14,6 +14,8 @@ logger = logging.getLogger("isinglass")
 
 ALL_PAIRS_UP_TO = 30  # columns up to which screening costs more than it saves (measured)
 STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are kept on longer tables
+TOLERANCE = 1e-7  # of certificates, unless another is asked for
+MAX_STEPS = 100  # of Newton's method per alpha, likewise
 ROUNDED = 1e-10  # KKT residual below which further steps move within rounding
 
 

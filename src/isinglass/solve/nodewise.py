@@ -7,20 +7,66 @@ is the penalty of one regression: half of the joint alpha for the same strength.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import check_callable, check_count, check_flag, check_positive, check_word
 from isinglass.data import Table, as_table
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
-from isinglass.results import Solution
+from isinglass.results import Path, Solution
 from isinglass.solve.alphas import AlphasLike, alpha_grid
 from isinglass.solve.columns import warn_constant
-from isinglass.solve.following import collect, warn_if_not_converged
-from isinglass.solve.regressions import RULES, NodeFits, NodewisePath, NodewiseProblem
+from isinglass.solve.following import MAX_STEPS, TOLERANCE, collect, warn_if_not_converged
+from isinglass.solve.regressions import RULES, NodeFits, NodewiseProblem
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NodewisePath(Path):
+    """A path of networks made of one regression per node, with the regressions themselves.
+
+    The solutions hold the symmetrized couplings, and the certificate of the regressions behind them:
+    ``objective`` and ``duality_gap`` are sums over nodes, ``kkt_residual`` and ``n_iter`` belong to the worst node,
+    ``n_screened`` counts ordered pairs, ``certified_zeros`` is not computed.
+
+    Parameters
+    ----------
+    solutions, tol
+        As for Path.
+    nodes : NodeFits
+        The regressions.
+    rule : str
+        How two coefficients become one coupling; see `nodewise_path`.
+    """
+
+    nodes: NodeFits
+    rule: str
+
+    @classmethod
+    def of_own_alphas(cls, fits: NodeFits, rule: str, tol: float) -> Self:
+        """Return the network of regressions that each have a penalty of their own, as a path of length one."""
+        alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
+        solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)
+        return cls((solution,), tol=tol, nodes=fits, rule=rule)
+
+    @cached_property
+    def asymmetric_couplings(self) -> tuple[sp.csr_array, ...]:
+        """Coefficients per alpha: row s is the regression of column s on the others."""
+        return tuple(self.nodes.estimates.matrix(k) for k in range(len(self)))
+
+    def select_ebic(self, gamma: float = 0.25, *, rule: str | None = None) -> Solution:
+        """Return the network in which every node takes the alpha of this path with its smallest EBIC.
+
+        The criterion is IsingFit's. So are the lists of alphas of `PerNode`, one per node; here all nodes
+        choose from the alphas of the path.
+        """
+        chosen = self.nodes.take(self.nodes.choose_ebic(gamma))
+        return NodewisePath.of_own_alphas(chosen, rule or self.rule, self.tol)[0]
 
 
 def nodewise_path(
@@ -31,8 +77,8 @@ def nodewise_path(
     rule: str = "and",
     standardize: bool = False,
     alpha_min_ratio: float = 0.01,
-    tol: float = 1e-7,
-    max_iter: int = 100,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_STEPS,
     n_threads: int | None = None,
     callback: Callable[[Solution], object] | None = None,
     kinds: Kinds | None = None,
@@ -87,9 +133,9 @@ def nodewise_path(
     ([[0, 2]], True)
     """
     check_callable("callback", callback)
-    regressions = Regressions(rule, standardize, tol, max_iter, n_threads)
+    solver = NodewiseSolver(rule, standardize, tol, max_iter, n_threads)
     table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
-    problem = regressions.compile(table)
+    problem = solver.compile(table)
     warn_constant(table.variables, problem.reduction.counts)
     top = float(np.nanmax(problem.alpha_max(), initial=0.0))
     at_zero = 0.0 if table.variables.is_binary else float(problem.alphas_at_zero.max())  # no category without penalty
@@ -103,18 +149,18 @@ def nodewise_path(
 
 def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    problem = Regressions(standardize=standardize).compile(as_table(X, sample_weight).whole().counted(quiet=True))
+    problem = NodewiseSolver(standardize=standardize).compile(as_table(X, sample_weight).whole().counted(quiet=True))
     return float(np.nanmax(problem.alpha_max(), initial=0.0))
 
 
 @dataclass(frozen=True)
-class Regressions:
+class NodewiseSolver:
     """How the regressions of nodes are solved, and two of them merged; as for `nodewise_path`."""
 
     rule: str = "and"
     standardize: bool = True
-    tol: float = 1e-7
-    max_iter: int = 100
+    tol: float = TOLERANCE
+    max_iter: int = MAX_STEPS
     n_threads: int | None = None
 
     def __post_init__(self) -> None:

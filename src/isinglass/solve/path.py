@@ -21,13 +21,12 @@ from isinglass.penalties import Penalty
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import AlphasLike, alpha_grid
 from isinglass.solve.columns import warn_constant
-from isinglass.solve.following import collect, strictness_among, warn_if_not_converged
+from isinglass.solve.following import MAX_STEPS, TOLERANCE, collect, strictness_among, warn_if_not_converged
 from isinglass.solve.joint_problem import JointProblem
 from isinglass.solve.limits import split_sparse
 from isinglass.variables import Variables
 
 CELLS_AT_ONCE = 50_000  # cells times alphas of one call without screening: a callback does not wait long
-MAX_STEPS = 100  # of Newton's method per alpha
 
 
 def ising_path(
@@ -37,7 +36,7 @@ def ising_path(
     sample_weight: ArrayLike | None = None,
     penalty_weights: Penalty = None,
     alpha_min_ratio: float = 0.01,
-    tol: float = 1e-7,
+    tol: float = TOLERANCE,
     max_iter: int = MAX_STEPS,
     n_threads: int | None = None,
     device: str | None = None,
@@ -117,7 +116,7 @@ def ising_path(
 
 def alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: Penalty = None) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind and width."""
-    return JointProblem.of(as_table(X, sample_weight), penalty_weights).fit_null(1e-7, MAX_STEPS)
+    return JointProblem.of(as_table(X, sample_weight), penalty_weights).fit_null(TOLERANCE, MAX_STEPS)
 
 
 def solve_near(

@@ -24,9 +24,9 @@ from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.pairs import block_coordinates, pairs_of
 from isinglass.penalties import refuse_vanishing
-from isinglass.results import Path, Solution
+from isinglass.results import Solution
 from isinglass.separation import SUSPICIOUS_ETA, separating_direction
-from isinglass.solve.following import strictness_among
+from isinglass.solve.following import MAX_STEPS, TOLERANCE, strictness_among
 from isinglass.solve.reduction import Reduction, refuse_free
 from isinglass.variables import Variables
 
@@ -254,7 +254,7 @@ class NodewiseProblem:
     def alpha_max(self) -> FloatArray:
         """Return every column's smallest alpha without penalized coefficients; 0 for a covariate, NaN if constant."""
         found = np.full(self.n_features, np.nan)
-        found[self.reduction.columns] = self.compiled.alpha_max(self.omega, 1e-7, 100)
+        found[self.reduction.columns] = self.compiled.alpha_max(self.omega, TOLERANCE, MAX_STEPS)
         return found * self.units
 
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
@@ -335,46 +335,3 @@ class NodewiseProblem:
             solved[places] = paths.category_fields[first:last].reshape(solved[places].shape)
             first = last
         return np.array([units.network_fields(row, estimates.couplings(k)) for k, row in enumerate(solved)])
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class NodewisePath(Path):
-    """A path of networks made of one regression per node, with the regressions themselves.
-
-    The solutions hold the symmetrized couplings, and the certificate of the regressions behind them:
-    ``objective`` and ``duality_gap`` are sums over nodes, ``kkt_residual`` and ``n_iter`` belong to the worst node,
-    ``n_screened`` counts ordered pairs, ``certified_zeros`` is not computed.
-
-    Parameters
-    ----------
-    solutions, tol
-        As for Path.
-    nodes : NodeFits
-        The regressions.
-    rule : str
-        How two coefficients become one coupling; see `nodewise_path`.
-    """
-
-    nodes: NodeFits
-    rule: str
-
-    @classmethod
-    def of_own_alphas(cls, fits: NodeFits, rule: str, tol: float) -> Self:
-        """Return the network of regressions that each have a penalty of their own, as a path of length one."""
-        alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
-        solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)
-        return cls((solution,), tol=tol, nodes=fits, rule=rule)
-
-    @cached_property
-    def asymmetric_couplings(self) -> tuple[sp.csr_array, ...]:
-        """Coefficients per alpha: row s is the regression of column s on the others."""
-        return tuple(self.nodes.estimates.matrix(k) for k in range(len(self)))
-
-    def select_ebic(self, gamma: float = 0.25, *, rule: str | None = None) -> Solution:
-        """Return the network in which every node takes the alpha of this path with its smallest EBIC.
-
-        The criterion is IsingFit's. So are the lists of alphas of `PerNode`, one per node; here all nodes
-        choose from the alphas of the path.
-        """
-        chosen = self.nodes.take(self.nodes.choose_ebic(gamma))
-        return NodewisePath.of_own_alphas(chosen, rule or self.rule, self.tol)[0]
