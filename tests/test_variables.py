@@ -179,7 +179,7 @@ def test_what_is_no_variable(parts, message):
     ],
 )
 def test_what_has_no_order_is_no_list(make):
-    with pytest.raises(ArgumentError, match="list|one entry per variable"):
+    with pytest.raises(ArgumentError, match=r"list|one entry per variable"):
         make()
 
 

@@ -53,6 +53,11 @@ def plain_value(value: object) -> Any:  # Any: the type of the value
     return None if missing else value
 
 
+def rounding_error(values: FloatArray) -> float:
+    """Return by how much sums and multiples of numbers of this size may be off."""
+    return float(8.0 * np.finfo(np.float64).eps * np.abs(values).max())
+
+
 def round_digits(values: FloatArray, digits: int = 6) -> FloatArray:
     """Return the values with a few significant digits."""
     rounded = [float(f"{value:.{digits}g}") for value in values.ravel().tolist()]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import as_ordered, check_word, is_real, is_whole
-from isinglass.arrays import FloatArray, Mask, copy_unchecked, read_only
+from isinglass.arrays import FloatArray, Mask, copy_unchecked, read_only, rounding_error
 from isinglass.errors import ArgumentError, DataError, called
 from isinglass.flat_layout import FlatLayout, Integers
 from isinglass.locating import Origin, choose_places
@@ -257,7 +257,7 @@ class Variables(FlatLayout):
         for s in self.continuous.tolist():
             values, points = np.array(self.categories[s], dtype=float), np.array(self.scores[s])
             factor = (values[-1] - values[0]) / (points[-1] - points[0])
-            rounding = 1e-9 * (values[-1] - values[0]) + 8.0 * np.finfo(np.float64).eps * np.abs(values).max()
+            rounding = 1e-9 * (values[-1] - values[0]) + rounding_error(values)
             if np.abs(values[0] + factor * (points - points[0]) - values).max() <= rounding:
                 found[s] = factor
         return read_only(found)

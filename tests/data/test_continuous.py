@@ -465,3 +465,10 @@ def test_numbers_at_the_lower_end_of_a_step_are_predicted_by_their_mean(weighted
         assert {low, high} <= set(attempts)
     drawn = fit.impute(holed, method="gibbs", random_state=0)["attempts"][:9]
     assert set(drawn) <= set(np.round(fit.coding_.columns[0].means))
+
+
+def test_a_covariate_of_huge_numbers_is_read():
+    numbers = GAUSS * 1e300
+    frame = pd.DataFrame({"x": numbers, "a": np.arange(len(numbers)) % 2, "b": np.arange(len(numbers)) % 3 % 2})
+    table = as_table(frame, covariates=["x"])
+    assert table.codes[:, 0].tolist() == as_table(frame.assign(x=GAUSS), covariates=["x"]).codes[:, 0].tolist()

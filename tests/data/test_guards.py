@@ -997,4 +997,47 @@ def test_a_column_called_identifier_is_one():
     numbers = np.random.default_rng(0).permutation(9000)[:60] + 4
     frame = pd.DataFrame({"identifier": numbers, "a": np.resize([0, 1], 60), "b": np.resize([0, 1, 1], 60)})
     (text,) = said(frame, kinds=None, guess=True)
-    assert text.startswith("Column 'identifier' has a different value in almost every row: if these name the rows")
+    assert text.startswith("Column 'identifier' has a different value in almost every row, and a guess leaves it out")
+    assert "To keep one, use kinds={'identifier': 'continuous'} for numbers" in text
+
+
+def test_a_guess_that_leaves_no_column_says_why():
+    days = pd.date_range("2020-01-01", periods=60)
+    frame = pd.DataFrame(
+        {"day": days, "share": np.resize(["10%", "20%", "15%"], 60), "far": np.resize([np.inf, 2, 3.5], 60)}
+    )
+    with pytest.raises(
+        DataError, match=r"'day' \(dates\), 'share' \(numbers as text\), 'far' \(not finite\)"
+    ) as caught:
+        as_table(frame, guess=True)
+    assert "If '10%' is a number" in str(caught.value)
+
+
+@pytest.mark.parametrize("power", [400, 5000])
+@pytest.mark.parametrize("options", [{"guess": True}, {"kinds": {"x": "continuous"}}])
+def test_whole_numbers_of_many_digits_are_shortened_in_advice(power, options):
+    frame = pd.DataFrame({"x": pd.Series([10**power, 1, 2, 5] * 15, dtype=object), "y": [0, 1] * 30})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            as_table(frame, **options)
+        except DataError as error:
+            texts = [str(error)]
+        else:
+            texts = [str(warning.message) for warning in caught]
+    (text,) = texts
+    assert "na_values=[" in text
+    assert len(text) < 300
+
+
+def test_one_infinite_number_makes_no_row_names():
+    numbers = np.random.default_rng(0).normal(size=60)
+    frame = pd.DataFrame({"x": [np.inf, *numbers[1:]], "y": [0, 1] * 30})
+    with pytest.raises(DataError, match="must hold finite numbers") as caught:
+        as_table(frame, kinds={"x": "continuous"})
+    assert "row names" not in str(caught.value)
+
+
+def test_columns_are_looked_at_for_remarks_only_where_there_is_an_error(monkeypatch):
+    monkeypatch.setattr("isinglass.data.meaning.levels.remark_column", lambda *_: pytest.fail("no error"))
+    assert as_table(battery(), kinds="ordinal").shape == (N, 6)

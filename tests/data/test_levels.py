@@ -70,8 +70,18 @@ def test_what_is_said_comes_before_the_type():
     coded = as_table(frame, encode=yes, missing="impute")  # all values have a meaning: the types do not count
     assert isinstance(coded, Table)
     assert as_table(frame[["vote", "home"]], encode="auto").encoding == {"home": ("no", "yes")}
-    with pytest.raises(DataError, match="home"):  # two values: as strict as ever
-        as_table(frame[["vote", "home"]])
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+@pytest.mark.parametrize("others", [[], ["party"]])
+def test_a_type_of_two_categories_declares_them_beside_any_columns(is_ordered, others):
+    frame = survey()[["vote", *others]]
+    frame["size"] = pd.Categorical(np.resize(["small", "large"], len(frame)), ["small", "large"], ordered=is_ordered)
+    for reverse, pair in (([], ("small", "large")), (["size"], ("large", "small"))):
+        table = as_table(frame, reverse=reverse)
+        assert table.variables.kinds[-1] == "binary"
+        assert table.encoding["size"] == pair
+        assert lookup(frame, table) == frame.astype(object).values.tolist()
 
 
 def test_numbers_lie_where_they_are():

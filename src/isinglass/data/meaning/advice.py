@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from isinglass.data.meaning.recognition import (
-    amounts,
-    other_decimal,
-)
+from isinglass.arguments import is_whole
+from isinglass.data.meaning.recognition import amounts, other_decimal
 from isinglass.data.meaning.values import THOUSANDS, Value, show_value, show_values, spell_out
 from isinglass.errors import MeaningWarning, called, listed, setting, warn
 from isinglass.names import name_ranges
-
-if TYPE_CHECKING:
-    pass
 
 LISTED, SHOWN = 4, 8
 """Columns and values that a message lists."""
@@ -63,15 +57,20 @@ def say_of_all(argument: str, labels: Sequence[Hashable], word: str) -> str:
 
 def make_missing(codes: Sequence[Value], labels: Sequence[Hashable] = (), places: Sequence[int] = ()) -> str:
     """Say how to make codes missing, in all columns or at some places: ``--na 99``, in Python ``na_values=[99]``."""
-    python = ", ".join(
-        f"float('{code}')" if isinstance(code, float) and not math.isfinite(code) else repr(code) for code in codes
-    )
+    python = ", ".join(map(_write, codes))
+    words = [show_value(code) if is_whole(code) else str(code) for code in codes]
     if not places:
-        return setting("na_values", {None: list(map(str, codes))}, python=f"na_values=[{python}]")
+        return setting("na_values", {None: words}, python=f"na_values=[{python}]")
     keys = name_ranges(option_keys(labels), places)
     entries = [*(f"{key!r}: [{python}]" for key in keys[:LISTED]), *(["…"] if len(keys) > LISTED else [])]
-    words = {key: list(map(str, codes)) for key in keys}
-    return setting("na_values", words, python=f"na_values={{{', '.join(entries)}}}")
+    return setting("na_values", dict.fromkeys(keys, words), python=f"na_values={{{', '.join(entries)}}}")
+
+
+def _write(code: Value) -> str:
+    """Write a value as Python has it; a whole number of many digits is shortened."""
+    if isinstance(code, float) and not math.isfinite(code):
+        return f"float('{code}')"
+    return show_value(code) if is_whole(code) else repr(code)
 
 
 def option_keys(labels: Sequence[Hashable]) -> list[str | int]:
@@ -109,16 +108,15 @@ def remark_header() -> str:
 
 def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
     """Return a sentence about words that are numbers with another decimal separator, or nothing."""
-    other, called = (".", "point") if decimal == "," else (",", "comma")
+    other, mark = (".", "point") if decimal == "," else (",", "comma")
     number = other_decimal(values, decimal)
     if number is None:
         return ""
-    python = f'decimal="{other}" to read_table' + (
-        ", or turn the texts of a frame into numbers" if other == "," else ""
-    )
+    of_frame = ", or turn the texts of a frame into numbers" if other == "," else ""
+    python = f'decimal="{other}" to read_table{of_frame}'
     thousands = " If the comma groups thousands, remove it." if THOUSANDS.fullmatch(number.strip()) else ""
     return (
-        f" Use {setting('decimal', other, python=python)} if {number!r} is a number with a decimal {called}.{thousands}"
+        f" Use {setting('decimal', other, python=python)} if {number!r} is a number with a decimal {mark}.{thousands}"
     )
 
 

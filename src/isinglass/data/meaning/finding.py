@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
-from isinglass.data.meaning.advice import kind_option
+from isinglass.data.meaning.advice import kind_option, remark_numbers
 from isinglass.data.meaning.coding import Coding, Guess, Layout
 from isinglass.data.meaning.grid import find_grid
 from isinglass.data.meaning.guards import check_guesses, guard_measured
@@ -20,7 +21,7 @@ from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import as_float, is_number
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, called, listed, setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +66,14 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) ->
     guessed = [replace(spec, kind=guesses[spec.label].kind) if spec.label in guesses else spec for spec in specs]
     kept = [spec for spec in guessed if spec.kind is not None or spec.label not in guesses]
     if not kept:
-        told = "in this table every column seems to name its rows or to be empty"
-        raise DataError(f"A network needs at least two columns; {told}. State the kinds of those that are variables.")
+        notes = [f"{called(label)} ({guess.note.rstrip('?')})" for label, guess in guesses.items()]
+        remark = remark_numbers(
+            chain.from_iterable(guess.values for guess in guesses.values()), specs[0].source.decimal
+        )
+        raise DataError(
+            f"{setting('X')} must have a column that is a variable; a guess leaves out all: {listed(notes)}. State the "
+            f"kinds of those that are variables ({setting('kinds')}).{remark}"
+        )
     check_guesses(specs, guesses)
     return kept
 
@@ -115,17 +122,11 @@ def _must_be_numeric(spec: ColumnSpec) -> bool:
 def _find_kinds(specs: Sequence[ColumnSpec]) -> dict[int, str]:
     """Return the kinds of columns, stated or declared; none of those that are read as two values.
 
-    Where no kind is stated and no categorical column has more than two categories, these are all columns.
+    With encode="auto" these are all declared ones where no kind is stated and no more than two of their values occur.
     """
     kinds = {j: kind for j, spec in enumerate(specs) if (kind := spec.known_kind) not in (None, "binary")}
-    is_stated = any(spec.kind is not None for spec in specs)
-    return kinds if is_stated or any(_has_more(specs[j]) for j in kinds) else {}
-
-
-def _has_more(spec: ColumnSpec) -> bool:
-    """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
-    categories = spec.column.categories
-    return len(spec.values if categories is None or spec.encode.is_auto else categories) > 2
+    are_pairs = all(spec.kind is None for spec in specs) and all(len(specs[j].values) <= 2 for j in kinds)
+    return {j: kind for j, kind in kinds.items() if not (are_pairs and specs[j].encode.is_auto)}
 
 
 def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray, Mask
+from isinglass.arrays import FloatArray, Mask, rounding_error
 from isinglass.data.meaning.advice import DROP, make_missing
+from isinglass.data.meaning.remarks import remark_column
 from isinglass.data.meaning.rules import Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import as_whole, is_finite, show_values
@@ -39,17 +40,14 @@ DECIMALS = 3
 def find_grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
     """Return the grid of a continuous column, as these rows have it."""
     numbers, weight = _finite_numbers(spec, rows)
-    if np.ptp(numbers) > 0:
-        try:
-            if spec.scores == "normal":
-                return normal_steps(numbers, weight)
-            return equal_steps(numbers, weight, is_fine=spec.is_covariate)
-        except DataError:  # steps that are not apart
-            pass
-    raise DataError(
-        f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
-        f"{show_values(set(numbers.tolist()))}. Subtract a number near them, or leave the column out ({DROP})."
-    )
+    is_normal, is_fine = spec.scores == "normal", spec.is_covariate
+    grid = normal_steps(numbers, weight) if is_normal else equal_steps(numbers, weight, is_fine=is_fine)
+    if grid is None:
+        raise DataError(
+            f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
+            f"{show_values(set(numbers.tolist()))}. Subtract a number near them, or leave the column out ({DROP})."
+        )
+    return grid
 
 
 def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, FloatArray | None]:
@@ -63,9 +61,11 @@ def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, F
         remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
         if len(not_finite) == len(numbers):
             remedy = "Declare it as nominal, or leave" if isinstance(not_finite[0], str) else "Leave"
+        has_text = any(isinstance(number, str) for number in not_finite)
+        remark = remark_column(spec.source, spec.place) if has_text else ""
         raise DataError(
             f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
-            f"{remedy} the column out ({DROP}).{spec.remark}"
+            f"{remedy} the column out ({DROP}).{remark}"
         )
     if not math.isfinite(max(numbers) - min(numbers)):
         raise DataError(
@@ -79,8 +79,8 @@ def n_steps(n_rows: int) -> int:
     return int(min(max(round(2.0 * n_rows ** (1 / 3)), LEAST_STEPS), MOST_STEPS))
 
 
-def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fine: bool = False) -> Steps:
-    """Return a grid of equal steps for at least three different numbers, of rows with these weights.
+def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fine: bool = False) -> Steps | None:
+    """Return a grid of equal steps for numbers of rows with these weights, None if they differ by rounding only.
 
     It reaches from the 0.5 % quantile to the 99.5 % quantile, or to the extreme numbers if they are within one step.
     Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end to
@@ -99,8 +99,8 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
         edges, values = _split_multiples(low, high, unit, most, most_kept)
     steps = np.searchsorted(edges[1:-1], ordered, side="right")
     sd = float(steps.std())
-    if sd == 0:  # steps of numbers near the smallest there are
-        raise DataError("A grid must have numbers in two steps.")
+    if sd == 0 or not (_ascend(edges) and _ascend(values)):
+        return None
     ends = (float(edges[0]), float(edges[-1]))
     are_whole = all(value.is_integer() for value in values.tolist())
     means, quartiles = _summarize(ordered, weight, steps, values, ends)
@@ -116,13 +116,15 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
     )
 
 
-def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps:
-    """Return a grid in equal steps of normal scores, the normal quantiles of ranks; equal numbers share a rank.
+def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps | None:
+    """Return a grid in equal steps of normal scores, the normal quantiles of ranks, None where they are not apart.
 
-    A step without a number is left out. The score of a step is the mean normal score of its rows, and the number that
-    stands for it is the median of theirs.
+    Equal numbers share a rank. A step without a number is left out. The score of a step is the mean normal score of
+    its rows, and the number that stands for it is the median of theirs.
     """
     distinct, counts = np.unique(numbers, return_counts=True)
+    if len(distinct) == 1:
+        return None
     points = _normal_points(counts)
     firsts = np.flatnonzero(np.diff(points, prepend=-1))
     if len(firsts) < 3:  # nearly all rows have one value
@@ -131,10 +133,13 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
     points_of_rows = np.repeat(points, counts)
     steps = np.searchsorted(points[firsts], points_of_rows)
     medians = np.array([np.median(ordered[steps == k]) for k in range(len(firsts))])
+    bounds = np.array([distinct[k - 1] / 2 + distinct[k] / 2 for k in firsts[1:].tolist()])
+    if not (_ascend(bounds) and _ascend(medians)):
+        return None
     ends = _ends(ordered, len(firsts), is_fine=False)
     means, quartiles = _summarize(ordered, weight, steps, medians, ends)
     return Steps(
-        bounds=tuple(float(distinct[k - 1] / 2 + distinct[k] / 2) for k in firsts[1:]),
+        bounds=tuple(bounds.tolist()),
         values=tuple(medians.tolist()),
         scores=tuple((points[firsts] / float(points_of_rows.std())).tolist()),
         means=means,
@@ -143,6 +148,11 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
         is_normal=True,
         decimals=_decimals(ordered),
     )
+
+
+def _ascend(points: FloatArray) -> bool:
+    """Tell whether every point is above the one before."""
+    return bool((np.diff(points) > 0).all())
 
 
 def _sort(numbers: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -155,9 +165,12 @@ def _ends(ordered: FloatArray, n_steps: int, *, is_fine: bool) -> tuple[float, f
     """Return from where to where a grid reaches."""
     n, least, most = len(ordered), float(ordered[0]), float(ordered[-1])
     low, high = (float(ordered[k]) for k in (int(TAIL * n), n - 1 - int(TAIL * n)))
-    reach = WIDEST_STEP * FINE_STEPS * float(np.clip(ordered, low, high).std()) if is_fine else 0.0
-    if low == high or most - least <= reach:  # nearly all rows have one value, or no number is far away
+    if low == high:  # nearly all rows have one value
         return least, most
+    if is_fine:
+        sd = (high - low) * float(((np.clip(ordered, low, high) - low) / (high - low)).std())  # no square is infinite
+        if most - least <= WIDEST_STEP * FINE_STEPS * sd:  # no number is far away
+            return least, most
     near = (high - low) / n_steps  # a tail shorter than a step is part of the grid
     return (least if low - least < near else low), (most if most - high < near else high)
 
@@ -180,8 +193,7 @@ def _split_multiples(
     width, steps = each * unit, np.arange(math.ceil(count / each) + 1, dtype=np.float64)
     values = low + (each - 1) * unit / 2 + width * steps[:-1]
     tidy = np.round(values, DECIMALS + 1)  # unless the first number has more decimals than the distances
-    rounding = 8.0 * np.finfo(np.float64).eps * np.abs(values).max()
-    values = tidy if np.abs(tidy - values).max() <= rounding else values
+    values = tidy if np.abs(tidy - values).max() <= rounding_error(values) else values
     return low - unit / 2 + width * steps, values
 
 
@@ -192,7 +204,7 @@ def _unit(ordered: FloatArray) -> float | None:
         whole = np.round(above)
         if whole[-1] >= 2**53:
             return None
-        rounding = 8.0 * np.finfo(np.float64).eps * np.abs(ordered[[0, -1]]).max() * 10.0**decimals
+        rounding = rounding_error(ordered[[0, -1]]) * 10.0**decimals
         if np.abs(above - whole).max() <= rounding and whole[-1] > 0:
             return float(np.gcd.reduce(whole.astype(np.int64)) / 10**decimals)
     return None

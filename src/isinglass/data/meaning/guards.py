@@ -248,10 +248,11 @@ def guard_identifiers(guesses: Mapping[Hashable, Guess], decimal: str | None) ->
         return
     labels = list(values)
     numbers = [label for label in labels if not any(isinstance(value, str) for value in values[label])]
-    other = f"; if these are numbers, use {kind_option('continuous', numbers)}" if numbers else ""
+    keep = f"use {kind_option('continuous', numbers)} for numbers" if numbers else "merge its values"
     text = (
-        f"{subject(labels, 'has')} a different value in almost every row: if these name the rows, leave "
-        f"{them(labels)} out ({drop(labels)}){other}.{remark_numbers(chain(*values.values()), decimal)}"
+        f"{subject(labels, 'has')} a different value in almost every row, and a guess leaves {them(labels)} out as "
+        f"names of rows. To keep one, {keep}; without a guess, leave {them(labels)} out yourself ({drop(labels)})."
+        f"{remark_numbers(chain(*values.values()), decimal)}"
     )
     warn_about(labels, IDENTIFIER, text)
 

@@ -8,6 +8,7 @@ from isinglass.arguments import is_whole
 from isinglass.data.column import Column
 from isinglass.data.meaning.advice import CONTINUOUS, DROP, SAY_VALUES, drop, say_kind
 from isinglass.data.meaning.recognition import has_too_many, is_unclear
+from isinglass.data.meaning.remarks import remark_column
 from isinglass.data.meaning.rules import BITS, Levels, Rule
 from isinglass.data.meaning.scores import scores_from_lowest, steps_of
 from isinglass.data.meaning.specs import ColumnSpec
@@ -113,32 +114,41 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
             f"{type(odd).__name__}. Turn the cells into these, or leave the column out ({DROP})."
         )
     if any(map(is_number, seen)):
+        remark = remark_column(spec.source, spec.place)
         raise DataError(
             f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
-            f"Declare the column as nominal, or say which values are missing.{spec.remark}"
+            f"Declare the column as nominal, or say which values are missing.{remark}"
         )
     if kind == "ordinal" and len(seen) > 2:
+        remark = remark_column(spec.source, spec.place)
         raise DataError(
             f"{where} needs an order of its categories to be ordinal; got {show_values(seen)}. Give each a "
-            f"number ({_GIVE_NUMBERS}), use {_ORDERED}, or declare the column as nominal.{spec.remark}"
+            f"number ({_GIVE_NUMBERS}), use {_ORDERED}, or declare the column as nominal.{remark}"
         )
     return sorted(str(value) for value in seen)
 
 
 def _check_count(values: list[Value], spec: ColumnSpec) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
-    q, where, n_rows = len(values), spec.where, spec.source.shape[0]
-    merge = f"If they are numbers, use {CONTINUOUS}; otherwise merge" if all(map(is_number, values)) else "Merge"
-    remark, mention = spec.remark, drop([spec.label])
-    leave_out = "" if mention in remark else f", or leave the column out ({mention})"
-    remedy = f"{merge} its values into fewer categories{leave_out}.{remark}"
+    q, n_rows = len(values), spec.source.shape[0]
     if q > MAX_CATEGORIES:
-        raise DataError(f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. {remedy}")
+        raise DataError(
+            f"{spec.where} must have at most {MAX_CATEGORIES} categories; got {q} different values. "
+            f"{_say_merge(values, spec)}"
+        )
     if has_too_many(q, n_rows):
         raise DataError(
-            f"{where} must have at least two rows per category on average; got {q} categories in {n_rows} rows. "
-            f"{remedy}"
+            f"{spec.where} must have at least two rows per category on average; got {q} categories in {n_rows} rows. "
+            f"{_say_merge(values, spec)}"
         )
+
+
+def _say_merge(values: list[Value], spec: ColumnSpec) -> str:
+    """Say what to do with a column of too many categories."""
+    merge = f"If they are numbers, use {CONTINUOUS}; otherwise merge" if all(map(is_number, values)) else "Merge"
+    remark, mention = remark_column(spec.source, spec.place), drop([spec.label])
+    leave_out = "" if mention in remark else f", or leave the column out ({mention})"
+    return f"{merge} its values into fewer categories{leave_out}.{remark}"
 
 
 def two_values(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
@@ -177,10 +187,11 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
         column, values = spec.column, spec.values
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
         if len(two) > 2 or (len(two) == 2 and column.declared != "ordinal" and is_unclear(two)):
+            kinds = f" {say_kind(in_parts=spec.source.is_part)}" if len(two) > 2 else ""
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
                 f"{setting('encode', 'auto')}; got {show_values(values)} in {spec.where}. "
-                f"{SAY_VALUES}{f' {say_kind(in_parts=spec.source.is_part)}' if len(two) > 2 else ''}{spec.remark}"
+                f"{SAY_VALUES}{kinds}{remark_column(spec.source, spec.place)}"
             )
         pairs.append(order_pair(two, column) if len(two) == 2 else None)
     clear_pairs = [pair for pair in pairs if pair is not None]

@@ -10,7 +10,6 @@ import numpy as np
 
 from isinglass.arrays import FloatArray
 from isinglass.data.column import Column
-from isinglass.data.meaning.remarks import remark_column
 from isinglass.data.meaning.rules import Cut, Levels, Rule
 from isinglass.data.meaning.values import Value, is_number, read_word
 from isinglass.data.source import Source
@@ -137,11 +136,6 @@ class ColumnSpec:
     def where(self) -> str:
         """What messages call it."""
         return self.source.where(self.place)
-
-    @property
-    def remark(self) -> str:
-        """What messages add about its values, sentences or nothing."""
-        return remark_column(self.source, self.place)
 
     def finish(self, rule: Rule) -> Rule:
         """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
