@@ -411,6 +411,10 @@ def test_variables_are_those_of_all_parts():
     np.testing.assert_array_equal(rows(table), X[:, [2, 0]])
     for given in (X[:, :2], cut(X[:, :2])):
         assert as_table(given, variables=variables).names == ("c", "a")
+    for given in (frame[["c", "d"]], cut(frame[["c", "d"]])):  # by position where options say what values mean
+        assert as_table(given, variables=variables, encode="auto").names == ("c", "d")
+        with pytest.raises(DataError, match=r"one column per node \(1\); got 2"):
+            as_table(given, variables=Variables.binary(["a"]), encode="auto")
     with pytest.raises(DataError, match="must have columns of two values here; got the ordinal column 'a'"):
         as_table(cut(frame), variables=Variables.of([3], ["ordinal"], names=["a"]))
 

@@ -140,64 +140,66 @@ def open_table(
         check_kind("variables", variables, Variables, "Variables.of")
     if is_read(X):
         known = options.encode if variables is None else Coding.of(variables)
-        chosen = _choose_columns(_check_options(X, options), known)
-        return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
-    in_parts = is_in_parts(X) and not is_one_file(X)  # one file is for `read_table`, as `open_source` says
-    if variables is not None:
-        wrong = "encode" if options.encode is not None else "binarize" if options.binarize is not None else None
-        if wrong and not variables.is_plain:
-            raise DataError(f"{setting(wrong)} and variables cannot both be given: both say what the values mean.")
-        if not in_parts:
-            return _read_by_variables(X, variables, options, sample_weight)
-        encode = Coding.of(variables) if wrong is None else options.encode
-        options = replace(options, encode=encode, names=_names_for(variables, options))
-    if in_parts:
+        return _adapt(X, options, sample_weight, known)
+    if variables is None:
+        return _read(X, options, sample_weight)
+    wrong = "encode" if options.encode is not None else "binarize" if options.binarize is not None else None
+    if wrong and not variables.is_plain:
+        raise DataError(f"{setting(wrong)} and variables cannot both be given: both say what the values mean.")
+    names = variables.names if variables.named and options.names is None else options.names
+    is_array = not _is_in_parts(X) and as_frame(X) is None
+    if is_array and not variables.is_plain:
+        return _read_numbers(X, variables, options, sample_weight)
+    if is_array:  # its columns may be named in options
+        options = replace(options, names=names)
+    elif wrong is None:  # columns by name, with the values of the variables
+        options = replace(options, encode=Coding.of(variables))
+    table = _read(X, options, sample_weight)
+    check_width(table.shape[1], variables)
+    return table if table.variables.named else table.with_names(names)
+
+
+def _is_in_parts(X: TableLike) -> bool:
+    """Tell whether `read_parts` reads it; one file is for `read_table`, as `open_source` says."""
+    return is_in_parts(X) and not is_one_file(X)
+
+
+def _read(X: TableLike, options: ValueOptions, sample_weight: ArrayLike | None) -> AnyTable:
+    """Read a table by options alone."""
+    if _is_in_parts(X):
         return open_parts(X, ReadOptions.of(options), sample_weight)
     check_weight_kind(options.weight_kind, None)
     return convert(X, options, sample_weight)
-
-
-def _read_by_variables(
-    X: TableLike, variables: Variables, options: ValueOptions, sample_weight: ArrayLike | None
-) -> AnyTable:
-    """Return a table of these variables: arrays hold the numbers of categories, frames the categories themselves.
-
-    Values of variables that are 0 and 1 may be described by options. Options that contradict the variables are refused.
-    """
-    is_frame = as_frame(X) is not None
-    is_stated = options.encode is not None or options.binarize is not None
-    if is_frame and not is_stated:
-        return open_table(X, replace(options, encode=Coding.of(variables)), sample_weight)
-    if not variables.is_plain:
-        table = _read_numbers(X, variables, options, sample_weight).with_names(options.names)
-        return open_table(table, replace(options, na_values=()))
-    named = options if is_frame else replace(options, names=_names_for(variables, options))
-    table = open_table(X, named, sample_weight)
-    check_width(table.shape[1], variables)
-    return table
 
 
 def _read_numbers(
     X: TableLike, variables: Variables, options: ValueOptions, sample_weight: ArrayLike | None
 ) -> AnyTable:
     """Return an array of the numbers of categories as a table; cells may be missing where all columns are binary."""
-    if not variables.is_binary:
-        if options.na_values:
-            raise DataError(
-                f"{setting('na_values')} and an array of category numbers cannot be combined: columns of more than two "
-                "categories must have no missing cells there. Pass a frame of the categories themselves."
-            )
-        return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
-    bits = Coding(None, (BITS,) * variables.n_features)
-    missing, na_values = options.missing, options.na_values
-    how = ValueOptions(encode=bits, missing=missing, na_values=na_values, weight_kind=options.weight_kind)
-    read_by = replace(Coding.of(variables), missing=missing)
-    return replace(convert(X, how, sample_weight), variables=variables, read_by=read_by)
+    if variables.is_binary:
+        bits = Coding(None, (BITS,) * variables.n_features)
+        missing, na_values = options.missing, options.na_values
+        how = ValueOptions(encode=bits, missing=missing, na_values=na_values, weight_kind=options.weight_kind)
+        read_by = replace(Coding.of(variables), missing=missing)
+        table = replace(convert(X, how, sample_weight), variables=variables, read_by=read_by)
+        sample_weight = None  # it has them
+    elif options.na_values:
+        raise DataError(
+            f"{setting('na_values')} and an array of category numbers cannot be combined: columns of more than two "
+            "categories must have no missing cells there. Pass a frame of the categories themselves."
+        )
+    else:
+        table = read_codes(X, variables)
+    return _adapt(table.with_names(options.names), replace(options, na_values=()), sample_weight)
 
 
-def _names_for(variables: Variables, options: ValueOptions) -> Sequence[str] | None:
-    """Return the names that columns without names get."""
-    return variables.names if variables.named and options.names is None else options.names
+def _adapt(table: AnyTable, options: ValueOptions, sample_weight: ArrayLike | None, known: object = None) -> AnyTable:
+    """Return a table that has been read with the columns, names, covariates and weights that are asked for.
+
+    Options about its values are refused, unless it was read by them.
+    """
+    chosen = _choose_columns(_check_options(table, options), known)
+    return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
 
 
 def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
