@@ -161,6 +161,12 @@ class Fit(FittedNetwork, Frozen):
         )
 
     @property
+    def n_infinite(self) -> int:
+        """Number of edges whose estimate without a penalty is infinite; 0 where no edge has a standard error."""
+        known = np.isfinite(self.refits.edge_errors) if self.refits is not None else np.empty(0, dtype=bool)
+        return int((~known).sum()) if known.any() else 0
+
+    @property
     def occurs(self) -> Mask:
         """Which categories occur in the table of the fit, in the flat layout of the variables."""
         return self.data.shares > 0.0
@@ -256,6 +262,8 @@ class Fit(FittedNetwork, Frozen):
             )
             if n_untested := int(np.isnan(self.edge_q).sum()):
                 facts["Error rate"] += f"; {n_untested} could not be tested (infinite or too rare)"
+        if self.n_infinite:
+            facts["No standard error"] = f"{plural(self.n_infinite, 'edge')} (infinite without a penalty)"
         if self.selection.left_out:
             facts["Left out"] = self.selection.left_out
         state = ("converged" if solution.converged else "NOT converged") + " to a relative tolerance of"

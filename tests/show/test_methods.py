@@ -24,6 +24,7 @@ from isinglass import (
     compare_groups,
     ising_path,
     load,
+    plot,
     read_table,
     save,
     simulate,
@@ -31,7 +32,7 @@ from isinglass import (
 from isinglass.data import as_table
 from isinglass.data.options import ReadOptions
 from isinglass.errors import IsinglassWarning
-from isinglass.select import ImputationSettings
+from isinglass.select import ImputationSettings, sample_size
 from isinglass.show.report.methods import describe_comparison, describe_fit
 from isinglass.show.report.sentences import Draft, cite, references
 from isinglass.version import YEAR
@@ -184,6 +185,19 @@ def test_one_of_something_is_singular():
     text = methods_text(Method().fit(as_table(cells, missing="drop")))
     assert f"1 of {N} rows was left out because of 1 missing cell (" in text
     assert ", 1 edge), then an adaptive lasso" in text
+
+
+def test_one_resample_and_one_permutation_are_singular():
+    X, fixed = chain(), Fixed(0.05)
+    found = bootstrap(X, fixed, n_boot=1, random_state=0)
+    assert "from 1 bootstrap resample of rows" in methods_text(Method(selector=fixed).fit(X), found)
+    assert plot.bootstrap_intervals(found).child_axes[0].get_ylabel() == "share of 1 resample\nwith the edge"
+    compared = describe_comparison(compare_groups(X, np.tile(["b", "a"], N // 2), fixed, n_permutations=1)).text
+    assert "with 1 permutation" in compared
+    assert "With 1 permutation no p-value" in compared
+    assert "1 permutations" not in compared
+    study = sample_size(simulate.chain_network(3, strength=2.0), [60], n_repeats=1)
+    assert plot.sample_size(study).get_ylabel() == "mean of 1 repeat"
 
 
 def test_two_stages_that_the_ebic_decided():

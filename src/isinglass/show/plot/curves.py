@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import check_count, check_kind, check_not_negative
 from isinglass.arrays import FloatArray
 from isinglass.coupling_graph import union_keys
-from isinglass.errors import DataError
+from isinglass.errors import DataError, plural
 from isinglass.evaluate.agreement import RocCurve
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
@@ -107,7 +107,7 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_xticks(result.rows, [str(n) for n in result.rows], fontsize=SMALL)
     ax.minorticks_off()
-    ax.set(xlabel="rows", ylabel=f"mean of {result.n_repeats} repeats")
+    ax.set(xlabel="rows", ylabel=f"mean of {plural(result.n_repeats, 'repeat')}")
     return ax
 
 

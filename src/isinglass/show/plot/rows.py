@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 
 from isinglass.arguments import check_count, check_kind, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray, IntArray
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, DataError, plural
 from isinglass.evaluate.centrality import BRIDGES, MEASURES, node_measure
 from isinglass.names import NodeValues
 from isinglass.network_like import NetworkLike, as_network
@@ -85,7 +85,8 @@ def bootstrap_intervals(result: Bootstrap, ax: Axes | None = None, *, n_edges: i
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[shown]], fontsize=font)
     shares.tick_params(length=0)
-    shares.set_ylabel(f"share of {result.n_boot} resamples\nwith the edge", fontsize=SMALL if is_narrow(ax) else 9.0)
+    resamples = plural(result.n_boot, "resample")
+    shares.set_ylabel(f"share of {resamples}\nwith the edge", fontsize=SMALL if is_narrow(ax) else 9.0)
     return ax
 
 

@@ -68,7 +68,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     compared = (
         f"were compared between {len(found.groups)} groups, {sizes}, by a permutation test {cite('comparison')} with "
-        f"{found.n_permutations} permutations{_seed(found.seed)}, {how}; every network was estimated"
+        f"{plural(found.n_permutations, 'permutation')}{_seed(found.seed)}, {how}; every network was estimated"
     )
     network, coding = found.networks[0], found.coding
     imputed_from = f"one network of all rows, ignoring groups, {_imputed_by(None, network)}"
@@ -276,6 +276,9 @@ def _say_edges(fit: Fit) -> Iterator[str]:
             "Standard errors are robust (sandwich) errors of the unpenalized pseudo-likelihood estimate on these edges"
             f"{pooled}; they do not account for the selection."
         )
+        if fit.n_infinite:
+            why = "its estimate is infinite" if fit.n_infinite == 1 else "their estimates are infinite"
+            yield f"{fit.n_infinite} of the edges {'has' if fit.n_infinite == 1 else 'have'} none, because {why}."
     if fit.edge_q is not None and fit.method.fdr is not None:
         n_found, n_untested = int((fit.edge_q <= fit.method.fdr).sum()), int(np.isnan(fit.edge_q).sum())
         untested = f"; {n_untested} could not be tested (infinite or too rare)" if n_untested else ""
@@ -291,12 +294,12 @@ def _say_resamples(found: Bootstrap, penalty: str, is_imputed: bool) -> Iterator
     again = f", with the {penalty} chosen again in each" if found.reselect else f", at the {penalty} of the whole table"
     again += ", and missing cells imputed again in each" if is_imputed else ""
     if found.kind == "rows":
-        yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} {cite('bootstrap')}."
+        yield f"Intervals are from {plural(found.n_boot, 'bootstrap resample')} of rows{again} {cite('bootstrap')}."
     else:
         stable = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in found.cs_coefficients().items())
         shares = found.drop_shares
         yield (
-            f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_per_share} for "
+            f"Stability was assessed by {plural(found.n_boot, 'subset')} of the rows, about {found.n_per_share} for "
             f"each of {len(shares)} shares from {shares.min():.0%} to {shares.max():.0%} that were left "
             f"out{again} {cite('bootstrap')}."
         )
@@ -325,7 +328,7 @@ def _say_differences(found: GroupComparison) -> Iterator[str]:
     )
     n_found = int((found.edge_p_family <= LEVEL).sum())
     if found.least_p > LEVEL:
-        few = f"With {found.n_permutations} permutations no p-value can be below {found.least_p:.2g}"
+        few = f"With {plural(found.n_permutations, 'permutation')} no p-value can be below {found.least_p:.2g}"
         yield f"{few}: nothing could be found."
         return
     edges = {0: "No edge differed", 1: "One edge differed"}.get(n_found, f"{n_found} edges differed")
