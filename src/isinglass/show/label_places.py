@@ -14,6 +14,7 @@ RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
 """Candidate distances between a node and its label, in heights of the label."""
 SWEEPS = 3  # passes over all labels in which each may move to a better place
 OVER_NODE, OVER_EDGE = 4.0, 0.03  # cost of covering a node and a point of an edge, in heights of the label
+NEAR, NEAR_NODE = 0.75, 1.0  # distance up to which a label seems to be that of another node, and its cost; the same
 
 
 def place_labels(
@@ -28,7 +29,8 @@ def place_labels(
     """Return the center of every label and whether there was room for it, in the unit of the arguments.
 
     Labels are placed greedily around their nodes in ``order``, as near as possible. They never overlap each other,
-    cover other nodes only if all free places do, and as few as possible of the points that ``edges`` are.
+    cover other nodes only if all free places do, keep away from these, and cover as few as possible of the points that
+    ``edges`` are.
     """
     n = len(anchors)
     centers, placed = anchors.astype(np.float64), np.zeros(n, dtype=bool)
@@ -38,16 +40,17 @@ def place_labels(
         before = centers.copy()
         for k in order:
             places, prices = _candidates(anchors[k], sizes[k], radii[k], middle)
-            boxes = boxes_at(places, sizes[k])
-            around = np.r_[boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)][None]  # others cannot overlap
+            boxes, near = boxes_at(places, sizes[k]), boxes_at(places, sizes[k] + 2 * NEAR * sizes[k, 1])
+            around = np.r_[near[:, :2].min(axis=0), near[:, 2:].max(axis=0)][None]  # others cannot overlap
             placed[k] = False
             others = boxes_at(centers[placed], sizes[placed])
             others = others[_overlaps(around, others)[0]]
             inside = (boxes[:, :2] >= bounds[:2]).all(axis=1) & (boxes[:, 2:] <= bounds[2:]).all(axis=1)
             free = inside & ~_overlaps(boxes, others).any(axis=1)
             if free.any():
-                covered = _share_covered(boxes, nodes[_overlaps(around, nodes)[0]])
-                price = prices + OVER_NODE * sizes[k, 1] * covered
+                foreign = nodes[_overlaps(around, nodes)[0] & (np.arange(n) != k)]
+                covered, n_near = _share_covered(boxes, foreign), _overlaps(near, foreign).sum(axis=1)
+                price = prices + sizes[k, 1] * (OVER_NODE * covered + NEAR_NODE * n_near)
                 over = _contain(boxes[free], edges[_contain(around, edges)[0]]).sum(axis=1)
                 price[free] += OVER_EDGE * sizes[k, 1] * over / np.ceil(sizes[k, 0] / sizes[k, 1])
                 centers[k] = places[np.where(free, price, np.inf).argmin()]

@@ -52,6 +52,16 @@ def test_other_nodes_are_not_covered_where_there_is_room():
         assert not any(overlap(box, [*(anchor - 2.9), *(anchor + 2.9)]) for anchor in anchors)
 
 
+def test_a_label_does_not_stand_between_two_nodes():
+    anchors = np.array([[0.0, 0.0], [70.0, 0.0], [-400.0, 0.0]])  # away from the middle of them is to the right
+    sizes, radii = np.full((3, 2), [60.0, 8.0]), np.full(3, 3.0)
+    centers, _ = place_labels(anchors, sizes, radii, (-1e3, -1e3, 1e3, 1e3), order=np.arange(3), edges=NO_EDGES)
+    own = boxes_at(centers, sizes)[0]
+    own_gap, other_gap = (np.maximum(own[:2] - node, node - own[2:]).max() for node in anchors[:2])
+    assert own_gap == 3.0
+    assert other_gap > 6.0
+
+
 def test_the_last_in_order_go_without():
     n = 60
     anchors, sizes, radii = np.zeros((n, 2)), np.full((n, 2), [60.0, 10.0]), np.full(n, 3.0)
