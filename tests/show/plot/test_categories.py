@@ -11,6 +11,7 @@ from isinglass import Path, Solution
 from isinglass.metrics import centrality
 from isinglass.show import plot
 from isinglass.show.palette import NEGATIVE, UNSIGNED
+from isinglass.show.plot.marks import node_values
 
 mpl.use("Agg")
 BLOCK = np.array([[1.0], [0.5], [-1.5]])
@@ -68,6 +69,12 @@ def test_measures_take_norms(network):
     assert next(label.get_text() for label in ax.get_yticklabels()) == "pet_$x"  # without a point, below the others
     np.testing.assert_allclose(ax.lines[0].get_xdata(), [np.nan, -0.7, -0.7])
     assert len(plot.centrality(network)) == 4
+
+
+def test_a_node_without_a_measure_is_drawn_as_the_smallest(network):
+    np.testing.assert_allclose(node_values("expected_influence", network, "sizes"), [-0.7, -0.7, -0.7])
+    nodes = plot.network(network, sizes="expected_influence").collections[1]
+    assert len(set(nodes.get_sizes())) == 1
 
 
 def test_z_scores_are_over_the_nodes_that_have_the_measure():

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_flag, check_not_negative, check_positive, check_word
-from isinglass.errors import DataError
+from isinglass.errors import DataError, plural
 from isinglass.export.attributes import Positions, check_positions
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
@@ -77,7 +77,8 @@ def network(
         of the file that the table came from. Labels do not overlap: those of the weakest nodes are left out where there
         is no room, and the figure says how many.
     sizes : str, sequence, mapping or pandas Series, optional
-        What the area of a node shows: a measure such as "strength" or "betweenness", or one number per node.
+        What the area of a node shows: a measure such as "strength" or "betweenness", or one number per node. Nodes
+        without expected influence, whose edges are all norms, are as small as the smallest.
     rings : sequence, mapping or pandas Series, optional
         A share between 0 and 1 for each node, drawn as a ring around it, such as its predictability. The name of a
         Series is in the legend.
@@ -284,6 +285,6 @@ def _name_of(values: str | NodeValues, otherwise: str) -> str:
 def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:
     """Write below the drawing how many edges and labels are left out."""
     counts = (n_edges, "edge", "not drawn"), (n_labels, "label", "left out")
-    parts = [f"{count} {what}{'s' * (count != 1)} {how}" for count, what, how in counts if count]
+    parts = [f"{plural(count, what)} {how}" for count, what, how in counts if count]
     if parts:
         ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)

@@ -34,10 +34,15 @@ INSIDE, CAPITALS = 0.84, 0.72
 
 
 def node_values(given: str | NodeValues, network: Network, what: str) -> FloatArray:
-    """Return one finite number per node: a measure given by its name, or values in order or by node."""
+    """Return one finite number per node: a measure given by its name, or values in order or by node.
+
+    Nodes without the measure have the smallest value of the others.
+    """
     if isinstance(given, str):
         check_word(what, given, MEASURES)
-        return np.nan_to_num(node_measure(network, given))  # a node without a sign has no expected influence
+        measured = node_measure(network, given)
+        known = measured[np.isfinite(measured)]  # a node without a sign has no expected influence
+        return np.nan_to_num(measured, nan=float(known.min()) if len(known) else 0.0)
     listed = by_node(given, network.names, what)
     missing = [name for name, value in zip(network.names, listed, strict=True) if plain_value(value) is None]
     if missing:
