@@ -714,6 +714,9 @@ def test_splits_where_rows_were_dropped():
     for labels in (y, y.tolist(), pd.Series(y, index=np.arange(400)[::-1])):
         net = IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, labels)
         assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
+    for few in (y[:10], np.append(y, 1)):
+        with pytest.raises(ValueError, match=f"inconsistent numbers of samples: .400, {len(few)}"):
+            IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, few)
     pairs = list(folds.split(X[complete], y[complete]))
     for given in (pairs, iter(pairs)):
         with pytest.raises(DataError, match="Drop these rows first"):

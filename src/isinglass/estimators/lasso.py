@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.utils import check_consistent_length
 
 from isinglass.arguments import check_count, is_whole
 from isinglass.data import AnyTable, TableLike
@@ -295,8 +296,10 @@ class IsingLassoCV(ResamplingEstimator):
             return method
         dropped = table.rows is not None and not is_read(X)  # in this fit: row numbers have changed
         if hasattr(splits, "split"):
-            labels = y if y is None or not dropped else np.asarray(y)[table.rows]
-            splits = list(splits.split(np.asarray(table), labels))
+            if y is not None and dropped:
+                check_consistent_length(X, y)  # which the splitter does for the others
+                y = np.asarray(y)[table.rows]
+            splits = list(splits.split(np.asarray(table), y))
         elif dropped:
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
