@@ -140,12 +140,13 @@ class FittedNetwork:
         return table.each(_ask_part, record.network)
 
     def predict(self, X: TableLike) -> Cells:
-        """Return the most probable value of every cell given the rest of its row, in the values of the table.
+        """Return the most probable value of every cell given the rest of its row, as ``network.categories`` has it.
 
-        For a continuous column, the expected number: the means of the numbers in its steps in the table of the fit,
-        weighted by the probabilities of the steps. If two values are equally probable, the first. As in `impute`,
-        categories and steps that do not occur in the table of the fit are left out. For a table in parts: a list, one
-        array per part.
+        There intervals, dates and other categories of a frame are texts, texts of numbers are numbers, and truth values
+        0 and 1; `impute` has cells as the table has them. For a continuous column, the expected number: the means of
+        the numbers in its steps in the table of the fit, weighted by the probabilities of the steps. If two values are
+        equally probable, the first. As in `impute`, categories and steps that do not occur in the table of the fit are
+        left out. For a table in parts: a list, one array per part.
         """
         found, variables, occurs = self.predict_proba(X), self._record.network.variables, self._record.occurs
 
