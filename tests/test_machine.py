@@ -27,18 +27,19 @@ def test_given_numbers_win_over_the_environment(monkeypatch):
     assert thread_count() == 5
     monkeypatch.delenv("ISINGLASS_NUM_THREADS")
     assert thread_count() == 3
-    monkeypatch.setenv("OMP_NUM_THREADS", "0")
-    assert thread_count() == 1
+    for said, expected in (("0", 1), ("4,2", 4), ("1000", 256)):
+        monkeypatch.setenv("OMP_NUM_THREADS", said)
+        assert thread_count() == expected
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert thread_count() >= 1
 
 
 def test_an_unreadable_number_of_threads_in_the_environment_is_refused(monkeypatch):
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", "many")
-    with pytest.raises(DataError, match="ISINGLASS_NUM_THREADS must be a number of threads, at least 1; got 'many'"):
+    with pytest.raises(DataError, match="ISINGLASS_NUM_THREADS must be a number of threads from 1 to 256; got 'many'"):
         thread_count()
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", "0")
-    with pytest.raises(DataError, match="at least 1; got '0'"):
+    with pytest.raises(DataError, match="from 1 to 256; got '0'"):
         thread_count()
 
 
@@ -53,7 +54,8 @@ def test_fault_11_more_threads_than_any_fit_can_use_are_refused(many, monkeypatc
     with pytest.raises(DataError, match="n_threads must be at most 256; got"):
         thread_count(many)
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", str(many))
-    assert thread_count() == 256
+    with pytest.raises(DataError, match="ISINGLASS_NUM_THREADS must be a number of threads from 1 to 256; got"):
+        thread_count()
 
 
 def test_only_one_room_asks_for_what_not_all_systems_have():

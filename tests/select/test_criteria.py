@@ -3,7 +3,7 @@ import pytest
 from choices import cross_validate, select_ebic
 
 from isinglass import EBIC, CrossValidation, Method, PerNode, StARS, simulate
-from isinglass.errors import DataError
+from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import Run, compare_criteria, ebic
 
 GRID = [0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
@@ -37,6 +37,12 @@ def test_every_method_gets_a_row(table):
     assert np.isfinite(found["held_out"]).all()
     by_default = compare_criteria(table, n_folds=3)
     assert by_default["criterion"].tolist() == ["two-stage", "EBIC", "CV best", "CV 1se"]
+
+
+def test_constant_columns_are_named_once(table):
+    with pytest.warns(ConstantColumnWarning, match=r"column 6 \(always 1\) is constant") as caught:
+        compare_criteria(np.column_stack([table, np.ones(len(table), int)]), n_folds=3)
+    assert len([warning for warning in caught if warning.category is ConstantColumnWarning]) == 1
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")

@@ -507,6 +507,10 @@ def test_few_columns_earn_a_warning():
     table = simulate.gibbs_sample(simulate.random_network(20, 0.1, random_state=0), 200, random_state=0)
     with pytest.warns(FewColumnsWarning, match="with 19 it misses most edges"):
         stars(table[:, :19], alphas=[0.2, 0.1, 0.01], n_subsamples=2, random_state=0)
+    with_covariates = as_table(table, covariates=[18, 19])
+    with pytest.warns(FewColumnsWarning, match="with 18 it misses most edges"):
+        stars(with_covariates, alphas=[0.2, 0.1, 0.01], n_subsamples=2, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", FewColumnsWarning)
-        stars(table, alphas=[0.2, 0.1, 0.01], n_subsamples=2, random_state=0)
+        warnings.simplefilter("error")
+        for columns in (table, table[:, :1]):
+            stars(columns, alphas=[0.2, 0.1, 0.01], n_subsamples=2, random_state=0)

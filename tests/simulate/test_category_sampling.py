@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from networks import make_network, make_table, split_fields
 
-from isinglass import IsingLasso, Run, bootstrap, simulate
+from isinglass import IsingLasso, Run, as_table, bootstrap, simulate
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.select import compare_groups, sample_size
@@ -111,6 +111,9 @@ def test_bad_requests_are_named():
     for counts in ([3, 4], 2.5, [3, 1, 3]):
         with pytest.raises(DataError, match="n_categories"):
             simulate.category_network(chain, n_categories=counts)
+    given = IsingLasso(0.01).fit(as_table(np.tile([[0, 0], [1, 1], [1, 0], [0, 1]], (20, 1)), covariates=[1]))
+    with pytest.raises(DataError, match="the covariate 'x1' has"):
+        simulate.category_network(given)
 
 
 # ------------------------------------------------------------------------------------------- what rests on it

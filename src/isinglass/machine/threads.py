@@ -22,12 +22,11 @@ def thread_count(n_threads: int | None = None) -> int:
     """
     if n_threads is None:
         said = os.environ.get("ISINGLASS_NUM_THREADS", "").strip()
-        if said and not (said.isdecimal() and int(said)):
-            raise DataError(f"ISINGLASS_NUM_THREADS must be a number of threads, at least 1; got {said!r}.")
-        said = said or os.environ.get("OMP_NUM_THREADS", "")
-        if said.isdecimal():
-            return min(max(int(said), 1), MAX_THREADS)
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if said and not (said.isdecimal() and 1 <= int(said) <= MAX_THREADS):
+            raise DataError(f"ISINGLASS_NUM_THREADS must be a number of threads from 1 to {MAX_THREADS}; got {said!r}.")
+        said = said or os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # then those of nested loops
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(max(int(said), 1) if said.isdecimal() else cores, MAX_THREADS)
     from isinglass.arguments import check_count  # loads NumPy, which the help of a command does without
 
     if check_count("n_threads", n_threads, most=None) > MAX_THREADS:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import Table, TableLike, as_table
-from isinglass.errors import ArgumentError, suppress_warnings
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.folds import RowSet, take_part
@@ -20,6 +20,7 @@ from isinglass.select.run import Run
 from isinglass.select.scoring import held_out_sums
 from isinglass.select.task import Task
 from isinglass.select.two_stage import TwoStage
+from isinglass.solve.columns import name_constant
 from isinglass.text_tables import Columns
 
 
@@ -73,7 +74,9 @@ def compare_criteria(
         methods = {"two-stage": TwoStage(), "EBIC": EBIC(), "CV best": folds, "CV 1se": folds.replace(rule="1se")}
     if not isinstance(methods, Mapping) or not methods:
         raise ArgumentError("methods", "must be a dict of one or more methods by name", methods)
-    chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
+    name_constant(table)
+    with suppress_warnings(ConstantColumnWarning):  # each of them would name the columns again
+        chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
     solutions = [choice.solution for _, choice in chosen]
     fixed = [method.at(choice) for method, choice in chosen]
     splits, _, _ = folds.replace(random_state=random_state).split(Task(table))

@@ -235,8 +235,11 @@ def _warn(stability: Stability, variables: Variables, constant: Mask, n_unconver
         remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
         warn(ConstantColumnWarning(f"{where} and has no edges there: column {listed(affected)}. {remedy}"))
     warn_of_failed(n_unconverged, stability.n_fits, "fits of subsamples")
-    if constant.shape[1] < FEW_COLUMNS:
-        missed = f"StARS was made for many columns; with {constant.shape[1]} it misses most edges"
+    n_nodes = int(variables.is_modeled.sum())
+    if n_nodes == 1:
+        return  # there is no edge to miss
+    if n_nodes < FEW_COLUMNS:
+        missed = f"StARS was made for many columns; with {n_nodes} it misses most edges"
         default = setting("select", "two-stage", python="IsingNetwork")
         warn(FewColumnsWarning(f"{missed}. The default, {default}, finds more of them."))
     last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])

@@ -138,7 +138,8 @@ def graph_network(
     if not nodes:
         raise ArgumentError("graph", "must be a graph of networkx with at least one node", type(graph).__name__)
     pairs = [(min(nodes[s], nodes[t]), max(nodes[s], nodes[t])) for s, t, *_ in graph.edges]  # behind them, keys
-    if len(set(pairs)) < len(pairs) or any(s == t for s, t in pairs):
+    is_directed = getattr(graph, "is_directed", lambda: False)()
+    if is_directed or len(set(pairs)) < len(pairs) or any(s == t for s, t in pairs):
         must = "must be undirected, without loops and with each edge once"
         raise ArgumentError("graph", must, type(graph).__name__)
     network = _network(len(nodes), pairs, couplings, strength, fields, random_state)
@@ -176,6 +177,7 @@ def category_network(
     array([0.75, 0.75])
     """
     network, rng = as_network(network), as_generator(random_state)
+    network.variables.require_no_covariates("Simulation")
     p = network.n_features
     words = [kinds] * p if isinstance(kinds, str) else list(kinds)
     counts = list(n_categories) if isinstance(n_categories, Sequence | np.ndarray) else [n_categories] * p
