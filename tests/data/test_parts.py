@@ -432,9 +432,17 @@ def test_options_of_other_kinds_are_refused_by_name(option):
 def test_no_part_is_advised_to_impute(missing):
     holes = X.astype(float)
     holes[::3, 0], holes[1] = np.nan, np.nan
-    text = {"drop": "left out 42 of 120 rows", "zero": "in a part"}[missing]
+    zeroed = r'^missing="zero": 2 of 120 rows .*35% of the cells in column 0\. '
+    text = {"drop": "left out 42 of 120 rows", "zero": zeroed}[missing]
     with pytest.warns(DataWarning, match=text) as caught:
         read_parts([holes, holes], missing=missing)
+    assert len(caught) == 1
+    with pytest.warns(DataWarning, match=text) as whole:
+        as_table(np.concatenate([holes, holes]), missing=missing)
+    assert str(whole[0].message).startswith(str(caught[0].message))  # and then to impute
+    few = X[:25].astype(float)
+    few[:, 0] = np.nan
+    assert read_parts([few, *[X] * 20], missing=missing).n_missing == 25  # many of a part, and few of the table
     with pytest.raises(DataError, match=r"got none\. Leave out columns of all parts") as refused:
         read_parts([holes * np.nan, holes * np.nan], missing="drop")
     assert not any("impute" in str(each) for each in (*[warning.message for warning in caught], refused.value))

@@ -124,7 +124,7 @@ def test_some_rows_keep_all_categories():
     with pytest.raises(DataError, match="leave a row"):
         table[[]]
     unused = mixed(sample_weight=np.array([0.0, 0.0, 0.5, 1.5]))
-    with pytest.raises(DataError, match="sample_weight must have a positive sum; got only weights of zero"):
+    with pytest.raises(DataError, match="must have a positive sum; got only weights of zero"):
         unused[:2]
     assert unused[1:3].sample_weight.tolist() == [0.0, 0.5]
 

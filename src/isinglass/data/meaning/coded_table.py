@@ -70,7 +70,9 @@ def build_table(codes: Codes, source: Source, coding: Coding, specs: Sequence[Co
         filled = np.where(gone, 0, codes)
         return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, n_missing=n_missing)
     refuse_zeros(gone, source, coding)
-    warn_zeroed(gone, source.where, is_part=source.is_part)
+    if not source.is_part:  # all of them are judged together
+        remedy = f" Choose {setting('missing', 'impute')}."
+        warn_zeroed(len(gone), gone.sum(axis=0), int(gone.all(axis=1).sum()), source.where, remedy=remedy)
     zeros = [rule.entries.get(0, 0) if isinstance(rule, Levels) else 0 for rule in coding.columns]  # 1 if reversed
     filled = np.where(gone, np.array(zeros, dtype=codes.dtype), codes)
     return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)

@@ -86,21 +86,25 @@ def warn_dropped(
     )
 
 
-def warn_zeroed(gone: Mask, where: Callable[[int], str], *, is_part: bool) -> None:
-    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column."""
-    n_empty, shares = int(gone.all(axis=1).sum()), gone.mean(axis=0)
+def warn_zeroed(
+    n_rows: int, n_missing: NDArray[np.intp], n_empty: int, where: Callable[[int], str], *, remedy: str = ""
+) -> None:
+    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column.
+
+    ``n_missing`` are the missing cells of every column, and ``n_empty`` the rows that have no others.
+    """
+    shares = n_missing / n_rows
     worst = int(shares.argmax())
     said = []
-    if n_empty and gone.shape[1] > 1:
-        said.append(f"{n_empty} of {len(gone)} rows have no answer at all and are now rows of 0")
-    if len(gone) >= ROWS_TO_JUDGE and (shares.mean() > ZERO_SHARE or shares[worst] > ZERO_SHARE_OF_COLUMN):
-        cells = f"{int(gone.sum())} missing cells ({gone.mean():.1%})"
+    if n_empty and len(shares) > 1:
+        said.append(f"{n_empty} of {n_rows} rows have no answer at all and are now rows of 0")
+    if n_rows >= ROWS_TO_JUDGE and (shares.mean() > ZERO_SHARE or shares[worst] > ZERO_SHARE_OF_COLUMN):
+        cells = f"{n_missing.sum()} missing cells ({shares.mean():.1%})"
         said.append(f"{cells} became 0, {shares[worst]:.0%} of the cells in {where(worst)}")
     if said:
-        remedy = "" if is_part else f" Choose {setting('missing', 'impute')}."
         warn(
             DataWarning(
-                f"{setting('missing', 'zero')}{' in a part' if is_part else ''}: {'; '.join(said)}. Unless a missing "
-                f"cell means 0, this hides some dependences and creates spurious ones.{remedy}"
+                f"{setting('missing', 'zero')}: {'; '.join(said)}. Unless a missing cell means 0, this hides some "
+                f"dependences and creates spurious ones.{remedy}"
             )
         )

@@ -52,8 +52,9 @@ class Part:
     bits: NDArray[np.uint8]  # the cells, eight to a byte
     n_columns: int
     weight: NDArray[np.float64] | None
-    n_missing: int  # as of a Table
-    n_dropped: int
+    n_missing: NDArray[np.intp]  # cells of each column
+    n_empty: int  # rows without another cell
+    n_dropped: int  # rows
     room: float = 0.0  # bytes that computations may keep here
     n_threads: int = MAX_THREADS  # the most that they may use here
     kept: dict[str, Any] = field(default_factory=dict)  # what they keep
@@ -62,12 +63,14 @@ class Part:
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
         table, weight = block.read(coding)
-        codes, n_rows = table.codes, len(table)
+        codes, (n_rows, n_columns) = table.codes, table.shape
+        gone = np.empty((0, n_columns), dtype=bool) if table.gone is None else table.gone
         if table.holes is not None:
-            complete = ~table.holes.any(axis=1)
+            complete = ~gone.any(axis=1)
             codes, weight = codes[complete], None if weight is None else weight[complete]
+        n_missing, n_empty = gone.sum(axis=0), int(gone.all(axis=1).sum())
         bits = np.packbits(codes, axis=1)
-        return cls(block.number, bits, table.shape[1], weight, table.n_missing, n_dropped=n_rows - len(codes))
+        return cls(block.number, bits, n_columns, weight, n_missing, n_empty, n_dropped=n_rows - len(codes))
 
     def __getstate__(self) -> Options:
         """Return what is sent to another process: without what computations keep, which they make again."""

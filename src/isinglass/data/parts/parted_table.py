@@ -233,7 +233,7 @@ class PartedTable(RowsElsewhere):
         """
         total: Sum | None = None if arguments else self._remembered.get(function)
         if total is None:
-            total = functools.reduce(_add, self.each(function, *arguments))
+            total = functools.reduce(add_up, self.each(function, *arguments))
         if not arguments:
             self._remembered[function] = total
         return total
@@ -287,10 +287,11 @@ def _apply(
     return function(*rows_of(part, selection, columns), *arguments)
 
 
-def _add(a: Any, b: Any) -> Any:  # Any: numbers, arrays, or tuples or dicts of these
+def add_up(a: Any, b: Any) -> Any:  # Any: numbers, arrays, or tuples or dicts of these
+    """Return the sum of what two parts answered."""
     if isinstance(a, dict):
-        return {name: _add(a[name], b[name]) for name in a}
-    return tuple(map(_add, a, b)) if isinstance(a, tuple) else a + b
+        return {name: add_up(a[name], b[name]) for name in a}
+    return tuple(map(add_up, a, b)) if isinstance(a, tuple) else a + b
 
 
 def _pack(codes: Bytes, weight: FloatArray | None) -> tuple[Bytes, FloatArray | None]:

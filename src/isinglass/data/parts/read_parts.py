@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -14,11 +13,11 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.meaning.chosen_columns import take_columns
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.finding import find_coding
-from isinglass.data.meaning.missing_cells import refuse_incomplete, warn_dropped
+from isinglass.data.meaning.missing_cells import refuse_incomplete, warn_dropped, warn_zeroed
 from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
 from isinglass.data.parts.backends import Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
-from isinglass.data.parts.parted_table import NO_COVARIATES, PartedTable
+from isinglass.data.parts.parted_table import NO_COVARIATES, PartedTable, add_up
 from isinglass.data.source import Source, join_values
 from isinglass.data.weights import NO_WEIGHT, WeightSums
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, suppress_warnings
@@ -126,16 +125,18 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
     coding = _find_coding(blocks, backend)
     coding.variables.require_two_values("A table in parts", "Read the table, or a sample of its rows, into memory.")
     backend.load(coding)
-    sizes, each_missing, each_dropped, have_weights, each_weights = zip(*backend.each(_count, ()), strict=True)
-    n_missing, n_dropped = sum(each_missing), sum(each_dropped)
+    each = backend.each(_count, ())
+    n_missing, n_empty, n_dropped, n_weighted, weights = functools.reduce(add_up, (sums for _, sums in each))
+    sizes = tuple(size for size, _ in each)
     if not any(sizes):
         refuse_incomplete("none. Leave out columns of all parts.")
     if coding.missing == "drop":
-        warn_dropped((sum(sizes) + n_dropped, len(coding.columns)), n_dropped, n_missing)
-    weights: WeightSums = functools.reduce(operator.add, each_weights)
+        warn_dropped((sum(sizes) + n_dropped, len(coding.columns)), n_dropped, int(n_missing.sum()))
+    if coding.missing == "zero":
+        warn_zeroed(sum(sizes), n_missing, n_empty, lambda j: f"column {coding.variables.called(j)}")
     if not weights.n_positive:
         raise DataError(NO_WEIGHT)
-    return PartedTable(backend, coding, sizes, n_missing, n_dropped, weights if any(have_weights) else None)
+    return PartedTable(backend, coding, sizes, int(n_missing.sum()), n_dropped, weights if n_weighted else None)
 
 
 def _find_coding(blocks: list[Block], backend: Backend) -> Coding:
@@ -163,7 +164,8 @@ def _condense(block: Block) -> Source:
     return block.open().condensed()
 
 
-def _count(part: Part) -> tuple[int, int, int, bool, WeightSums]:
-    """Return what a part adds to a table: rows, missing cells, dropped rows, weights; of 1 where it has none."""
+def _count(part: Part) -> tuple[int, tuple[object, ...]]:
+    """Return the rows of a part, and what it adds to a table; its weights are 1 where it has none."""
     weight = np.ones(len(part.bits)) if part.weight is None else part.weight
-    return len(weight), part.n_missing, part.n_dropped, part.weight is not None, WeightSums.of(weight)
+    has_weights = int(part.weight is not None)
+    return len(weight), (part.n_missing, part.n_empty, part.n_dropped, has_weights, WeightSums.of(weight))
