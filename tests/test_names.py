@@ -3,8 +3,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from isinglass.column_keys import name_ranges
 from isinglass.errors import DataError
-from isinglass.names import by_node, check_names, default_names, name_ranges
+from isinglass.names import by_node, check_names, default_names
 
 NAMES = ("tea", "milk", "rain")
 
@@ -67,3 +68,4 @@ def test_three_neighbors_and_more_are_a_range():
     keys = ["a", "b", 2, "d", "e", "f:g", "h", "i"]
     assert name_ranges(keys, [0, 1, 2, 4, 5, 6, 7]) == ["a:#3", "e:i"]
     assert name_ranges(keys, [0, 1, 3]) == ["a", "b", "d"]
+    assert name_ranges(["#3", "b", "#1"], [0, 1, 2]) == ["#3", "b", "#1"]  # names that read as numbers

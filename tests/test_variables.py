@@ -130,6 +130,7 @@ def test_the_first_column_with_more_than_two_values_is_named():
         (((2,), ["cardinal"]), "kinds must be one of"),
         (((3,), ["cardinal"]), "kinds must be one of"),
         (([("a", "b", "c")], "continuous"), "column 0 is continuous and must have numbers"),
+        (([(3, 2, 1)], "continuous"), "column 0 is continuous and must have numbers in ascending order"),
         (([("a", None, "b")], "nominal"), "must have a value for every category"),
         (([(1.0, np.nan)], "nominal"), "must have a value for every category"),
         (((2, 2), ["binary"]), r"kinds must have one entry per variable \(2\); got \['binary'\]"),
@@ -222,3 +223,9 @@ def test_a_column_is_taken_once(columns):
     for some in (named, Variables.binary(2), table, read_parts([np.eye(2)])):
         with pytest.raises(ArgumentError, match="columns must have each column once; got"):
             some.take(columns)
+
+
+@pytest.mark.parametrize("columns", [[[1], [1, 2]], np.empty(0, int), [False, False]])
+def test_what_is_no_choice_of_variables(columns):
+    with pytest.raises(ArgumentError, match="columns must"):
+        Variables.binary(2).take(columns)

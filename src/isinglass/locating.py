@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_whole
+from isinglass.column_keys import read_column
 from isinglass.errors import ArgumentError, DataError, called, listed, setting
-from isinglass.names import read_column, tidy_name
+from isinglass.names import tidy_name
 
 Entry = TypeVar("Entry")
 _Said: TypeAlias = dict[int, list[tuple[str | int, Entry]]]  # by the places of columns
@@ -44,7 +45,10 @@ class Origin:
         if is_whole(key):
             if not -self.width <= key < self.width:
                 size, got = self.width, setting("column", int(key), python=f"number {key}")
-                raise DataError(f"{setting(argument)} must name a column of the table, which has {size}; got {got}.")
+                labels = f" Its labels are {listed(names, NAMES_SHOWN)}." if self.has_number_labels else ""
+                raise DataError(
+                    f"{setting(argument)} must name a column of the table, which has {size}; got {got}.{labels}"
+                )
             return int(key) % self.width
         places = [j for j, name in enumerate(names) if name == key] or [
             j for j, name in enumerate(names) if name == tidy_name(key)
@@ -119,7 +123,7 @@ def choose_places(columns: ArrayLike, width: int) -> NDArray[np.intp]:
     """Return the places of different columns, given by their numbers or a mask; only an array may be empty."""
     try:
         places = np.asarray(np.arange(width)[np.asarray(columns)])
-    except IndexError:
+    except (IndexError, ValueError):
         places = np.empty((0, 0))
     if places.ndim != 1:
         raise ArgumentError("columns", f"must be numbers of some of the {width} columns, or a mask", columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import chain, count, groupby
+from itertools import chain, count
 from typing import Any, TypeAlias
 
 from isinglass.arguments import as_ordered
@@ -96,20 +96,3 @@ def _find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> li
             )
         found[k] = place
     return found
-
-
-def name_ranges(keys: Sequence[str | int], places: Iterable[int]) -> list[str | int]:
-    """Return names or numbers of the columns at some places; three neighbors and more as a range."""
-    found: list[str | int] = []
-    for _, run in groupby(enumerate(sorted(places)), lambda item: item[1] - item[0]):
-        near = [keys[place] for _, place in run]
-        ends = [key if isinstance(key, str) else f"#{key + 1}" for key in (near[0], near[-1])]
-        joined = len(near) > 2 and not any(set(":*?[") & set(end) for end in ends)
-        found += [":".join(ends)] if joined else near
-    return found
-
-
-def read_column(word: str) -> str | int:
-    """Read ``#3`` as the number of the third column, from 0, and everything else as a name."""
-    number = word[1:] if word.startswith("#") else ""
-    return int(number) - 1 if number.isdecimal() and int(number) > 0 else word

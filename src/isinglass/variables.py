@@ -88,8 +88,10 @@ class Variables(FlatLayout):
                 raise DataError(f"column {self.called(s)} must have distinct categories; got {values!r}.")
             if (len(known) < len(values) and kind != "binary") or not all(value == value for value in known):
                 raise DataError(f"column {self.called(s)} must have a value for every category; got {values!r}.")
-            if kind == "continuous" and not all(map(is_real, values)):
-                raise DataError(f"column {self.called(s)} is continuous and must have numbers; got {values!r}.")
+            if kind == "continuous" and not (all(map(is_real, values)) and list(values) == sorted(values)):
+                raise DataError(
+                    f"column {self.called(s)} is continuous and must have numbers in ascending order; got {values!r}."
+                )
 
     @classmethod
     def binary(cls, names: Sequence[str] | int) -> Variables:
@@ -152,6 +154,8 @@ class Variables(FlatLayout):
     def take(self, columns: Sequence[int] | NDArray[np.generic]) -> Variables:
         """Return some of the variables, in this order."""
         chosen = choose_places(columns, self.n_features).tolist()
+        if not chosen:
+            raise ArgumentError("columns", "must have at least one column", columns)
         entries = ("names", "kinds", "categories", "scores", "covariate", *(["wording"] if self.wording else []))
         return copy_unchecked(self, **{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
 

@@ -363,7 +363,7 @@ def test_a_spreadsheet_is_read_like_text():
         assert read_table(io.BytesIO(data), sheet=sheet).codes.tolist() == [[0, 1], [1, 0]]
     with pytest.raises(DataError, match=r"sheet must be a sheet of the file; got 'x'. The file has 'first', 'second'"):
         read_table(io.BytesIO(data), sheet="x")
-    with pytest.raises(DataError, match=r"got NaN in column 'b' \(row 2, line 3"):
+    with pytest.raises(DataError, match=r"got one in column 'b' \(row 2, line 3"):
         read_table(io.BytesIO(data), encode={"Yes": 1, "No": 0}, weights="w")
 
 

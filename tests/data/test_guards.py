@@ -1041,3 +1041,18 @@ def test_one_infinite_number_makes_no_row_names():
 def test_columns_are_looked_at_for_remarks_only_where_there_is_an_error(monkeypatch):
     monkeypatch.setattr("isinglass.data.meaning.levels.remark_column", lambda *_: pytest.fail("no error"))
     assert as_table(battery(), kinds="ordinal").shape == (N, 6)
+
+
+def test_a_column_of_one_word_is_read_as_advised():
+    frame = pd.DataFrame({"x": ["a"] * 60, "y": [0, 1] * 30, "z": [0, 1, 1] * 20})
+    with pytest.raises(
+        DataError, match=r'It is constant: leave the column out .*, or read the table with encode="auto"'
+    ):
+        as_table(frame)
+    assert as_table(frame, encode="auto").encoding == {"x": ("a", None)}
+
+
+def test_labels_that_are_numbers_are_listed():
+    frame = pd.DataFrame(np.resize([0, 1, 1], (60, 3)), columns=[10, 20, 30])
+    with pytest.raises(DataError, match=r"got number 25\. Its labels are 10, 20, 30\."):
+        as_table(frame, kinds={25: "nominal"})

@@ -235,6 +235,7 @@ def test_bad_arguments():
         ({"kinds": {"c": "ordinal"}}, "must name a column of the table; got 'c'"),
         ({"kinds": {"a": "ordinal"}, "binarize": {"a": 1}}, "not name the same column"),
         ({"scores": [0, 1, 2]}, "mapping of columns"),
+        ({"scores": {"a": "norm"}}, "scores must be numbers or \"normal\" for column 'a'; got 'norm'"),
         ({"scores": {"a": [0, 1]}}, "one finite number for each of the 3"),
         ({"scores": {"a": [0, 1, 1]}}, "of column 'a', all different"),
         ({"kinds": "nominal", "scores": {"a": [0, 1, 2]}}, "which is nominal"),
@@ -401,7 +402,7 @@ def test_texts_that_are_meant_as_numbers_are_not_binary():
 
 def test_values_declared_missing_are_named_where_missing_cells_are_refused():
     frame = pd.DataFrame({"a": [0, 1, 9] * 10, "b": [0, 1, 1] * 10})
-    with pytest.raises(DataError, match=r"got 9, which stands for a missing cell, in column 'a' \(row"):
+    with pytest.raises(DataError, match=r"got 9, which stands for one, in column 'a' \(row"):
         as_table(frame, na_values=[9])
 
 

@@ -46,7 +46,9 @@ def test_an_estimator_states_its_own_options():
 
 @pytest.mark.parametrize("labels", [["men", "women"], {"a": ["men", "women"]}, {"a": {1: "men"}, "b": "women"}])
 def test_labels_of_values_are_mappings(labels):
-    with pytest.raises(DataError, match=r'value_labels must be such as \{"gender": \{1: "men", 2: "women"\}\}; got .*men'):
+    with pytest.raises(
+        DataError, match=r'value_labels must be such as \{"gender": \{1: "men", 2: "women"\}\}; got .*men'
+    ):
         read_table(io.StringIO("a,b\n1,0\n2,1\n"), value_labels=labels)
 
 

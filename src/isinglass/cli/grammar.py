@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from isinglass.names import read_column
+from isinglass.column_keys import read_column
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -138,14 +138,14 @@ def _check_options_fit(spec: ColumnSpec, kind: str | None) -> None:
     scores, where, kind = spec.scores, spec.where, kind or spec.kind
     if scores is None:
         return
-    if isinstance(scores, str) and scores == "normal":
+    if isinstance(scores, str):
+        if scores != "normal":
+            raise ArgumentError("scores", f'must be numbers or "normal" for {where}', scores)
         if kind != "continuous":
             normal = setting("normal_scores", python='scores="normal"')
             raise DataError(f"{normal} must be for continuous columns; got {where}, which is {kind}.")
     elif kind == "continuous":
         raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', scores)
-    elif isinstance(scores, str):
-        raise ArgumentError("scores", f"must be numbers for {where}, which is {kind}", scores)
     elif kind != "ordinal":
         raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
 

@@ -8,8 +8,10 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.column_keys import name_ranges
 from isinglass.data.column import UNTYPED
 from isinglass.data.meaning.advice import (
+    DROP,
     SAY_VALUES,
     drop,
     make_missing,
@@ -28,7 +30,6 @@ from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
-from isinglass.names import name_ranges
 
 _MOST_RANGES = 30  # entries of kinds that a message writes out
 
@@ -123,9 +124,11 @@ def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
 
 def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
     """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
+    auto = setting("encode", "auto")
+    if len(values) == 1 and isinstance(values[0], str) and not source.is_part:
+        return f"It is constant: leave the column out ({DROP}), or read the table with {auto}."
     if len(values) != 2 or is_unclear(values):
         return f"{SAY_VALUES} {say_kind(in_parts=source.is_part)}" if len(values) > 2 else SAY_VALUES
-    auto = setting("encode", "auto")
     if not for_all:
         return f"Read the table with {auto}, or leave the column out."
     zero, one = order_pair(values, UNTYPED)
