@@ -19,8 +19,8 @@ from isinglass.network import Network
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.show.label_places import place_labels, points_along
 from isinglass.show.layout import shared_layout
-from isinglass.show.report.contents import read_wording
 from isinglass.show.report.methods import describe_comparison
+from isinglass.show.report.nodes import read_wording
 from isinglass.show.report.page import read_part, write_page
 
 SIZE, MARGIN = 440.0, 46.0  # side of a drawing and room for labels around it

@@ -1,36 +1,20 @@
-"""What a report shows, section by section, as its script reads it from JSON."""
+"""What a report shows beside nodes, edges and the certificate: choice, settings, missing cells and checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-import scipy  # its parts are loaded when they are needed
 
-from isinglass.arguments import RandomSource
-from isinglass.arrays import FloatArray, round_digits
-from isinglass.coupling_graph import union_keys
-from isinglass.data.meaning.rules import Rule, Steps
-from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.centrality import further_measures
+from isinglass.errors import ArgumentError
 from isinglass.evaluate.checking import ModelCheck, check_model
-from isinglass.evaluate.nodes import node_table
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
-from isinglass.names import NodeValues, by_node
-from isinglass.network import Network
-from isinglass.pairs import pairs_of
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.show.layout import force_layout
 from isinglass.show.report.methods import explain_choice
 from isinglass.show.report.subject import Subject
 
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
-MOST_CELLS = 200_000  # largest number of cells of the tables of edges
-COUNTED = {"names", "name", "degree", "strength", "expected_influence"}
-"""Columns of nodes that the page has already, or computes itself for every point of the path."""
-OF_PAIRS = ("source", "target", "coupling", "sign", "weight", "stability")
-"""The same of edges."""
 
 
 def read_curve(subject: Subject) -> JsonObject | None:
@@ -58,225 +42,6 @@ def read_settings(given: Mapping[str, object] | None, fit: Fit | None) -> dict[s
     return {str(name): str(value) for name, value in (given or {}).items() if value is not None}
 
 
-def list_covariates(model: Network | Fit) -> dict[str, str]:
-    """Return the couplings of every covariate in words, with standard errors where these are known."""
-    columns = model.covariate_edges()
-    errors = columns.get("std_error", np.full(len(columns["coupling"]), np.nan))
-    found: dict[str, list[str]] = {}
-    for covariate, variable, value, sign, error in zip(
-        *(columns[name] for name in ("covariate", "variable", "coupling", "sign")), errors, strict=True
-    ):
-        known = "" if np.isnan(error) else f" ({error:.2g})"
-        number = f"{value:{'+' if sign else ''}.3g}{known}".replace("-", "−")
-        found.setdefault(str(covariate), []).append(f"{variable} {number}")
-    return {name: ", ".join(entries) for name, entries in found.items()}
-
-
-def check_rows(subject: Subject) -> ModelCheck | None:
-    """Return whether the network reproduces the rows, unless simulating would take long."""
-    variables = subject.network.variables
-    if subject.table is None or variables.has_covariates or variables.sizes.sum() > MOST_SIMULATED:
-        return None
-    return check_model(subject.table, subject.predicting)
-
-
-def describe_stability(found: Bootstrap) -> JsonObject:
-    """Return the CS-coefficients, and the number of subsets that each share of them rests on."""
-    return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_per_share, "few": found.has_few_subsets}
-
-
-def describe_check(found: ModelCheck | None) -> JsonObject | None:
-    """Return what a check of the network found, and what follows from it: what was compared, and how much differs."""
-    if found is None:
-        return None
-    parts = [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons]
-    return {"passed": found.passed, "text": found.sentence, "consequence": found.consequence, "parts": parts}
-
-
-def list_node_columns(
-    subject: Subject,
-    whole: Subject,
-    members: Sequence[str | None],
-    wording: NodeValues | None,
-    resamples: Sequence[Bootstrap],
-) -> list[JsonObject]:
-    """Return the columns of the table of nodes: kinds, wording, measures, intervals, and how much is missing.
-
-    ``members`` are the groups of nodes, between which there are bridges. Nodes are predicted by the ``whole``, which
-    has covariates.
-    """
-    network, missing = subject.network, None if subject.fit is None else subject.fit.missing
-    found: JsonObject = {}
-    if not network.variables.is_binary:
-        described = {"kind": network.kinds, "categories": network.variables.sizes}
-        found = {label: values for label, values in described.items() if len(set(values)) > 1}
-    texts = read_wording(wording, network)
-    if texts is not None:
-        found["wording"] = texts
-    found |= further_measures(network, members if any(member is not None for member in members) else None)
-    if whole.table is not None:
-        measured = node_table(whole.table, whole.predicting).columns
-        found |= {label: values for label, values in measured.items() if label not in COUNTED}
-    for each in resamples:
-        place = {name: node for node, name in enumerate(each.names)}
-        if place.keys() != {*network.names}:
-            raise DataError("bootstrap must be of a table with the nodes of the network; got other names.")
-        order = [place[name] for name in network.names]
-        found |= {f"bootstrap strength {name}": each.nodes()[name][order] for name in ("q2.5", "q97.5")}
-    if missing is not None:
-        holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
-        found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
-    return [{"label": label, "values": values} for label, values in found.items()]
-
-
-def read_wording(given: NodeValues | None, network: Network) -> list[str] | None:
-    """Return the wording of every item, by default that of the file; empty for a node without one."""
-    given = network.variables.wording if given is None else given
-    listed = None if given is None else by_node(given, network.names, "wording")
-    return None if listed is None else ["" if text is None else str(text) for text in listed]
-
-
-def list_nodes(
-    subject: Subject, groups: Sequence[int], columns: Sequence[JsonObject], random_state: RandomSource
-) -> JsonObject:
-    """Return the nodes: their places in a layout of the selected network, or of the densest if it is empty."""
-    shown = subject.shown
-    densest = max(subject.solutions, key=lambda solution: solution.n_edges)
-    drawn = (shown if shown.n_edges else densest).network
-    xy = force_layout(drawn.n_features, drawn.edge_index, drawn.weights, random_state=random_state).round(4)
-    return {
-        "names": subject.network.names,
-        "groups": groups,  # number of the group of each, −1 for none
-        "x": xy[:, 0],
-        "y": xy[:, 1],
-        "fields": shown.fields if shown.network.variables.is_binary else None,
-        "columns": columns,  # of their table
-    }
-
-
-def list_pairs(subject: Subject) -> JsonObject:
-    """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
-    solutions, shown = subject.solutions, subject.shown
-    pairs = pairs_of(subject.stored, shown.network.n_features)
-    table = np.array([each.network.values_at(subject.stored) for each in solutions]).T  # pairs × alphas
-    present = table != 0.0
-    first = present.argmax(axis=1)
-    end = len(solutions) - present[:, ::-1].argmax(axis=1)
-    return {
-        "alphas": [solution.alpha for solution in solutions],
-        "per_node": shown.alphas_per_node is not None,  # whether every node has its own alpha
-        "selected": subject.selected,  # number of the network itself
-        "n_edges": [solution.n_edges for solution in solutions],
-        "n_pairs": len(union_keys([solution.network for solution in solutions])),  # on the path, stored or not
-        "s": pairs[:, 0],
-        "t": pairs[:, 1],
-        "first": first,  # number of the alpha of the first value
-        "values": [round_digits(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
-        "exact": table[:, subject.selected],  # in the selected network, with all digits
-        "signed": shown.network.variables.has_sign(pairs),
-    }
-
-
-def list_edge_columns(subject: Subject, resamples: Sequence[Bootstrap]) -> list[JsonObject]:
-    """Return further columns of the edge table with some value, in the order of the stored pairs; None for no value."""
-    network, fit, stored = subject.network, subject.fit, subject.stored
-    if not len(stored):
-        return []
-    pairs, columns = pairs_of(stored, network.n_features), {}
-    if fit is not None and fit.selection.stability is not None:
-        columns["stability"] = fit.selection.stability.frequencies()[tuple(pairs.T)].tolist()
-    if len(set(network.kinds)) > 1:
-        columns["kinds"] = [f"{network.kinds[s]} – {network.kinds[t]}" for s, t in pairs]
-    ends = [frozenset((network.names[s], network.names[t])) for s, t in pairs]
-    for table in [*([] if fit is None else [fit.edges()]), *(each.edges() for each in resamples)]:
-        row = {frozenset(pair): k for k, pair in enumerate(zip(table["source"], table["target"], strict=True))}
-        for label, values in table.items():
-            if label not in OF_PAIRS:
-                listed = values.tolist()
-                columns[label] = [listed[row[pair]] if pair in row else None for pair in ends]
-    # Without values, such as partial correlations where no edge joins two continuous columns: NaN, which is not itself.
-    return [
-        {"label": label, "values": values}
-        for label, values in columns.items()
-        if any(value is not None and value == value for value in values)
-    ]
-
-
-def list_categories(subject: Subject) -> JsonObject | None:
-    """Return what the categories of every node are; None if all are 0 and 1."""
-    network, variables, shares = subject.shown.network, subject.shown.network.variables, subject.shares
-    if variables.is_binary:
-        return None
-    return {
-        "kinds": network.kinds,
-        "labels": [[None if value is None else str(value) for value in values] for values in variables.categories],
-        "scores": variables.scores,
-        "units": variables.units,
-        "fields": [round_digits(field) for field in variables.split(network.category_fields)],
-        "shares": None if shares is None else [round_digits(share) for share in shares],
-    }
-
-
-def list_tables(subject: Subject, whole: Subject) -> list[JsonObject | None]:
-    """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS.
-
-    Edges with a continuous column also have the expected numbers of that column, if the shares of values are known.
-    ``whole`` is the subject with its covariates, on which these depend.
-    """
-    network, stored, counts, shares = subject.network, subject.stored, subject.pair_counts, whole.shares
-    found: list[JsonObject | None] = [None] * len(stored)
-    if network.variables.is_binary:
-        return found
-    place = {(s, t): k for k, (s, t) in enumerate(pairs_of(stored, network.n_features).tolist())}
-    room, blocks = MOST_CELLS, network.blocks
-    for k in network.by_strength.tolist():
-        s, t = network.edge_index[k].tolist()
-        block, count = blocks[k], counts.get((s, t))
-        room -= block.size + (0 if count is None else count.size)
-        if room < 0:
-            break
-        if (s, t) in place:
-            signed = bool(network.edge_signs[k])
-            means = None if shares is None else expected_along(whole.network, k, shares, whole.rules)
-            rows = None if signed else round_digits(block)
-            found[place[s, t]] = {
-                "block": rows,
-                "counts": count,
-                "means": None if means is None else round_digits(means),
-            }
-    return found
-
-
-def expected_along(
-    network: Network, edge: int, shares: Sequence[FloatArray], rules: Sequence[Rule]
-) -> FloatArray | None:
-    """Return the expected number of a continuous column at every category of the other column of its edge.
-
-    All further neighbors, and covariates, add what they add on average, by the shares of their categories. Where both
-    columns are continuous it is the second; None where none is. ``rules``: how the columns were read.
-    """
-    variables, ends = network.variables, network.edge_index[edge].tolist()
-    chosen = [s for s in ends[::-1] if s in variables.continuous]
-    if not chosen:
-        return None
-    y = chosen[0]
-    along = ends[1] if ends[0] == y else ends[0]
-    predictor = np.zeros(int(variables.sizes[along]))
-    blocks = variables.split_blocks(network.pairs, network.pair_parameters)
-    for k in np.flatnonzero((network.pairs == y).any(axis=1)).tolist():
-        first, second = network.pairs[k].tolist()
-        x = second if first == y else first
-        points = variables.score(x)
-        added = blocks[k].ravel() if points is None else points * blocks[k].item()  # by category of x
-        predictor += added if x == along else shares[x] @ added
-    field, score = variables.split(network.category_fields)[y], np.array(variables.scores[y])
-    logs = field[:, None] + np.outer(score, predictor)
-    chance = scipy.special.softmax(logs, axis=0)
-    steps = rules[y]
-    assert isinstance(steps, Steps)
-    return np.asarray(np.array(steps.means) @ chance)
-
-
 def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
     """Return what is known of missing cells, of which covariates have some, too; None if there are none."""
     missing = None if subject.fit is None else subject.fit.missing
@@ -293,35 +58,22 @@ def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
     }
 
 
-def list_certificates(subject: Subject, whole: Subject) -> JsonObject:
-    """Return the certificate of every network along the slider, with the tolerance that it was solved to.
+def check_rows(subject: Subject) -> ModelCheck | None:
+    """Return whether the network reproduces the rows, unless simulating would take long."""
+    variables = subject.network.variables
+    if subject.table is None or variables.has_covariates or variables.sizes.sum() > MOST_SIMULATED:
+        return None
+    return check_model(subject.table, subject.predicting)
 
-    Where no network without edges is among them, its objective is the entropy of the shares, unless the ``whole`` has
-    covariates.
-    """
-    fit, solutions = subject.fit, subject.solutions
-    nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
-    kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
-    if fit is not None:
-        kind, tol = fit.method.estimator, fit.method.tolerance
-        rule = fit.method.rule if kind == "nodewise" else None
-    tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
-    if fit is not None:
-        tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
-    empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
-    if not empty:
-        shares = None if whole.network.variables.has_covariates else subject.shares
-        empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
-    stages = None if fit is None else fit.selection.stages
-    names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
-    proof: JsonObject = {name: [getattr(each, name) for each in solutions] for name in names}
-    return {
-        "kind": kind,
-        "rule": rule,  # by which the coefficients of regressions are combined
-        "tol": tolerances,
-        # Pairs that stage 1 left to a network of stage 2: the proof is about these.
-        "candidates": stages.each[0].n_edges if stages and stages.number else None,
-        "null_objective": empty[0],  # without edges
-        "relative_gap": np.array(proof["duality_gap"]) / np.maximum(empty[0], 1e-12),
-        **proof,
-    }
+
+def describe_check(found: ModelCheck | None) -> JsonObject | None:
+    """Return what a check of the network found, and what follows from it: what was compared, and how much differs."""
+    if found is None:
+        return None
+    parts = [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons]
+    return {"passed": found.passed, "text": found.sentence, "consequence": found.consequence, "parts": parts}
+
+
+def describe_stability(found: Bootstrap) -> JsonObject:
+    """Return the CS-coefficients, and the number of subsets that each share of them rests on."""
+    return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_per_share, "few": found.has_few_subsets}

@@ -22,7 +22,7 @@ from isinglass.network_like import NetworkLike
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors, read_groups
-from isinglass.show.report import contents
+from isinglass.show.report import certificate, contents, edges, nodes
 from isinglass.show.report.methods import describe_fit
 from isinglass.show.report.sentences import Draft
 from isinglass.show.report.subject import Subject
@@ -106,26 +106,26 @@ def write_report(
     members, colors = read_groups(groups, group_colors, subject.network.names)
     colors.pop(None, None)  # nodes without a group have the color of the theme
     of_rows = [each for each in resamples if each.kind == "rows"]  # the others have no intervals
-    columns = contents.list_node_columns(subject, whole, members, wording, of_rows)
+    columns = nodes.list_node_columns(subject, whole, members, wording, of_rows)
     rows, numbers = subject.data, {group: number for number, group in enumerate(colors)}
     of_nodes = [numbers.get(member, -1) for member in members]
     data = {  # what the page's script reads
         "title": heading,
         "n_rows": None if rows is None else rows.n_observations,
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
-        "nodes": contents.list_nodes(subject, of_nodes, columns, random_state),
-        "categories": contents.list_categories(subject),
+        "nodes": nodes.list_nodes(subject, of_nodes, columns, random_state),
+        "categories": nodes.list_categories(subject),
         "groups": [{"name": group, "color": color} for group, color in colors.items()],
-        "path": contents.list_pairs(subject),
-        "edge_columns": contents.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
-        "edge_tables": contents.list_tables(subject, whole),
+        "path": edges.list_pairs(subject),
+        "edge_columns": edges.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
+        "edge_tables": edges.list_tables(subject, whole),
         "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
         "curve": contents.read_curve(subject),
         "missing": contents.describe_missing(subject, whole.network.n_features),
         "n_resamples": {each.kind: each.n_boot for each in resamples},
         "check": contents.describe_check(check),
-        "certificate": contents.list_certificates(subject, whole),
-        "covariates": contents.list_covariates(whole.network if whole.fit is None else whole.fit),
+        "certificate": certificate.list_certificates(subject, whole),
+        "covariates": edges.list_covariates(whole.network if whole.fit is None else whole.fit),
         "settings": contents.read_settings(settings, whole.fit),
         "command": None if command is None else str(command),
         "methods": draft.text or None,
