@@ -244,6 +244,44 @@ def test_a_variable_that_ascends_is_not_silently_taken_for_row_names(header, fir
         read_table(io.StringIO("who,a\n" + "".join(f"{word},{k % 2}\n" for k, word in enumerate("abcdef"))))
 
 
+NUMBERED = "20,1,0\n30,0,1\n40,1,0\n50,0,0\n"
+
+
+def test_numbers_below_no_header_are_not_silently_taken_for_row_names():
+    with pytest.warns(MeaningWarning, match=r"^Column 1 of the file is taken for row names: .*\(id_column=None\)"):
+        assert read_table(io.StringIO(NUMBERED)).row_names == ("20", "30", "40", "50")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"weights": 0},
+        {"labels": 0},
+        {"columns": [0, 1]},
+        {"columns": "#1:#2"},
+        {"drop": [1]},
+        {"kinds": {0: "continuous"}},
+        {"value_labels": {0: {0: "no", 1: "yes"}}},
+    ],
+)
+def test_numbers_of_columns_are_refused_where_it_is_not_clear_what_they_count(options):
+    with pytest.raises(DataError, match=r"column 1 of the file may hold them, .* Pass id_column=0 if it does, else id"):
+        read_table(io.StringIO(NUMBERED), **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MeaningWarning)
+        read_table(io.StringIO(NUMBERED), id_column=0, **options)
+
+
+def test_numbers_count_columns_without_row_names():
+    numbers, named = io.StringIO(NUMBERED), io.StringIO("nr,a,b\n" + NUMBERED)
+    assert read_table(numbers, weights=0, id_column=None).sample_weight.tolist() == [20, 30, 40, 50]
+    assert read_table(named, weights=0).sample_weight.tolist() == [1, 0, 1, 0]
+    with pytest.warns(MeaningWarning, match="row names"):
+        read_table(io.StringIO(NUMBERED), columns=-1)  # counted from the end
+    labels = {"g": {1: "x", 2: "y", 3: "z"}}
+    assert read_table(io.StringIO("g,a\n1,0\n2,1\n3,1\n"), value_labels=labels, kinds="nominal").shape == (3, 2)
+
+
 def test_numbers_are_not_row_names_where_they_can_be_data():
     text = "nr,a\n11,1\n12,0\n13,1\n"
     assert find_row_names(sheet_of_text(text), numbers_are_data=True) is None

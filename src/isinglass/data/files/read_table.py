@@ -48,13 +48,14 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
     id_column : str, int, None or "auto", default="auto"
         Column with row labels, which is not part of the table; None if there is none. "auto": the first column, if it
         is called id, index or the like, or has a different text or an ascending whole number in every row, unless
-        another argument names that column.
+        another argument has its name. Numbers of columns do not count it, so it must be stated where they are given
+        and it may be a variable.
     transpose : bool, default=False
         Set this if the file has one line per variable: rows and columns are exchanged, with their names, before the
         options below apply.
     columns, drop : sequence of str or int, optional
-        The columns to keep, in this order, or to leave out; by name, number from 0, range ``"A1:A5"`` or pattern
-        ``"A*"``.
+        The columns to keep, in this order, or to leave out; by name, number from 0 without row names, range
+        ``"A1:A5"`` or pattern ``"A*"``.
     weights : str or int, optional
         The column that holds row weights; it becomes `Table.sample_weight`.
     weight_kind : {"sampling", "counts"}, optional

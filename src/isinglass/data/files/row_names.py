@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+from isinglass.arguments import is_whole
+from isinglass.column_keys import read_column
 from isinglass.data.column import Column
 from isinglass.data.files.header import ID_NAMES
 from isinglass.data.meaning.coding import Coding, by_column
@@ -13,7 +15,7 @@ from isinglass.data.meaning.recognition import is_identifier
 from isinglass.data.meaning.values import AMOUNT, is_number
 from isinglass.data.options import ReadOptions
 from isinglass.data.source import Source
-from isinglass.errors import MeaningWarning, setting, warn
+from isinglass.errors import DataError, MeaningWarning, setting, warn
 
 
 def name_rows(source: Source, kind: str, options: ReadOptions) -> Source:
@@ -47,25 +49,26 @@ def _choose_row_names(source: Source, options: ReadOptions) -> int | None:
         if n_more > 0 and had_one:
             return 0
     place = find_row_names(source, numbers_are_data=options.binarize is not None)
-    is_variable = place is not None and source.names is not None and source.names[place] in _named_columns(options)
+    named = _named_columns(options)
+    is_variable = place is not None and source.names is not None and source.names[place] in named
     if place is None or is_variable:
         return None
-    if coding is None:
-        _warn_of_ascending(source, place)
+    if coding is None and _may_be_variable(source, place):
+        _doubt_row_names(source, place, named)
     return place
 
 
 def _named_columns(options: ReadOptions) -> set[Hashable]:
-    """Return the columns that options name as something else than row names, by name or as the first of a range."""
+    """Return what options call columns, other than that of row names; of a range its first column."""
     if options.transpose:  # the options speak of other columns
         return set()
     lists = (options.columns, options.drop, options.labels, options.covariates, options.reverse)
-    stated = (options.kinds, options.scores, options.binarize, options.na_values)
+    stated = (options.kinds, options.scores, options.binarize, options.na_values, options.value_labels)
     by_name = [each for each in stated if isinstance(each, Mapping)]
     by_name += [options.encode] if by_column(options.encode) else []
     known = options.encode.called if isinstance(options.encode, Coding) else ()
     keys = {options.weights, *(key for keys in (*lists, *by_name, *known) for key in keys or ())}
-    return keys | {key.partition(":")[0] for key in keys if isinstance(key, str)}
+    return keys | {read_column(key.partition(":")[0]) for key in keys if isinstance(key, str)}
 
 
 def find_row_names(table: Source, *, numbers_are_data: bool) -> int | None:
@@ -93,16 +96,28 @@ def find_row_names(table: Source, *, numbers_are_data: bool) -> int | None:
     return 0 if ascending and not numbers_are_data else None
 
 
-def _warn_of_ascending(table: Source, place: int) -> None:
-    """Warn where ascending numbers are taken for row names although their header is not that of an identifier."""
-    name = "" if table.names is None else table.names[place].strip()
-    has_usual_name = name.casefold() in ID_NAMES or is_identifier(name, has_many_values=True)
-    if not has_usual_name and table.row_names_at is None and all(map(is_number, table.column(place).distinct)):
-        text = (
-            f"Column {name!r} is taken for row names: it holds a whole number in every row, in ascending order. If it "
-            f"is a variable, say so ({setting('id_column', None)})."
+def _may_be_variable(table: Source, place: int) -> bool:
+    """Tell whether a column of row names holds numbers, and nothing but their order says that they name rows."""
+    name = None if table.names is None else table.names[place].strip()
+    has_usual_name = name is not None and (name.casefold() in ID_NAMES or is_identifier(name, has_many_values=True))
+    is_declared = has_usual_name or table.row_names_at is not None
+    return not is_declared and all(map(is_number, table.column(place).distinct))
+
+
+def _doubt_row_names(table: Source, place: int, named: Collection[Hashable]) -> None:
+    """Warn that a column that may be a variable is taken for row names; refuse numbers, which do not count these."""
+    where, why = table.where(place), "it holds a whole number in every row, in ascending order"
+    if any(is_whole(key) and key >= 0 for key in named):
+        raise DataError(
+            "options must name columns by name, or tell where the row names are, which numbers do not count: "
+            f"{where} may hold them, as {why}. Pass {setting('id_column', place)} if it does, else "
+            f"{setting('id_column', None)}."
         )
-        warn(MeaningWarning(text, (name,), "names rows?"))
+    text = (
+        f"{where[0].upper()}{where[1:]} is taken for row names: {why}. If it is a variable, say so "
+        f"({setting('id_column', None)})."
+    )
+    warn(MeaningWarning(text, () if table.names is None else (table.names[place],), "names rows?"))
 
 
 def _spell_cells(column: Column) -> list[str]:
