@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,18 +44,27 @@ def check_choice(
     task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
 ) -> TwoStageChoice:
     """Return the network that is taken, given the choices of both stages and the share of the gain to keep."""
-    while True:
-        chosen = second.solution  # by the EBIC
-        check = PredictionCheck(task, folds, price, keep, first, second)
-        place, reason = check.decide()
-        first, second = check.stages[:2]
-        if second.solution is chosen:
-            return check.take(place, reason)
+    check = PredictionCheck(task, folds, price, keep, first, second)
+    place, reason = check.decide()
+    if check.stages[REWEIGHTED].solution is not second.solution:
         # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
+        return check_choice(task, folds, price, keep, *check.stages[: REWEIGHTED + 1])
+    return check.take(place, reason)
+
+
+class Candidate(NamedTuple):
+    """The sparsest network of a stage that keeps enough of the gain. The smallest of several candidates is taken."""
+
+    n_edges: int
+    loss: float  # minus its gain
+    place: Place
 
 
 class PredictionCheck:
-    """The search for the network that is taken, by the gains of networks in held-out rows."""
+    """The search for the network that is taken, by the gains of networks in held-out rows.
+
+    ``stages`` grows: stage 2 is followed beyond its end where gains still rise there, and gentle weights come last.
+    """
 
     def __init__(
         self, task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
@@ -66,12 +76,12 @@ class PredictionCheck:
         self.held_out = HeldOutGains(task, folds, first.solution, second.solution)
 
     def decide(self) -> tuple[Place, Reason]:
-        """Return which network is taken, and why."""
-        first, second = self.stages
-        lasso, chosen = (LASSO, first.index), (REWEIGHTED, second.index)
+        """Return which network is taken, and why, by the three steps above."""
+        lasso, chosen = (LASSO, self.stages[LASSO].index), (REWEIGHTED, self.stages[REWEIGHTED].index)
         self.score([lasso, chosen])
         if self.held_out.is_cut:
             return chosen, "time"
+
         gain, clearly_enough = self.held_out.gains[chosen], self.keep + CLEARLY * (1.0 - self.keep)
         if self.task.has_few_rows:
             self._climb(LASSO, REWEIGHTED, least=gain / self.keep)
@@ -82,6 +92,7 @@ class PredictionCheck:
             return chosen, "ebic"
         if best == 0.0:
             return (REWEIGHTED, 0), "empty"
+
         gentle = self._search(GENTLE).search()
         self.stages.append(gentle)
         self.score([(GENTLE, gentle.index)])
@@ -117,8 +128,6 @@ class PredictionCheck:
         """Score networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
         # The lasso is too dense if anything, the others too sparse.
         starts = [(number, -1 if number == LASSO else 1, self.stages[number].index) for number in numbers]
-        for number, step, start in starts:
-            self._extend(number, step, start)
         following = [(number, self._beside(number, step, start)) for number, step, start in starts]
         self.score((number, index) for number, index in following if index is not None)  # all at once
         for number, step, start in starts:
@@ -129,31 +138,28 @@ class PredictionCheck:
 
     def _climb_on(self, number: int, step: int, index: int, least: float) -> None:
         """Score networks in one direction, 1 to the dense end; each step gains less than the one before."""
-        while True:
-            self._extend(number, step, index)
-            following = self._beside(number, step, index)
-            if following is None:
-                return
+        following = self._beside(number, step, index)
+        while following is not None:
             self.score([(number, following)])
             gain, before = (self.held_out.gains.get((number, k), math.nan) for k in (following, index))
             gained = gain - before
             if not (gained > 0.0 and gain + gained > least):
                 return
-            index = following
-
-    def _extend(self, number: int, step: int, index: int) -> None:
-        """Follow stage 2 beyond its end if the next network in this direction is there."""
-        stage = self.stages[number]
-        if number != LASSO and step > 0 and stage.path.alphas[-1] > stage.path.alphas[index] / STRIDE:
-            self.stages[number] = self._search(number).extend(stage)
+            index, following = following, self._beside(number, step, following)
 
     def _beside(self, number: int, step: int, index: int) -> int | None:
-        """Return the next network to score in one direction; None if there is none that is worth it."""
-        stage = self.stages[number]
-        alpha = stage.path.alphas[index]
-        following = int(log_distances(stage.path.alphas, alpha * STRIDE**-step).argmin())
+        """Return the next network to score in one direction; None if there is none that is worth it.
+
+        Stage 2 is followed beyond its end if the next network is there.
+        """
+        alphas = self.stages[number].path.alphas
+        alpha = alphas[index]
+        if number != LASSO and step > 0 and alphas[-1] > alpha / STRIDE:
+            self.stages[number] = self._search(number).extend(self.stages[number])
+            alphas = self.stages[number].path.alphas
+        following = int(log_distances(alphas, alpha * STRIDE**-step).argmin())
         is_beside = alpha > 0.0 and (following - index) * step > 0
-        is_sparse = number == LASSO and stage.path.alphas[following] > WIDEST * self.stages[LASSO].solution.alpha
+        is_sparse = number == LASSO and alphas[following] > WIDEST * self.stages[LASSO].solution.alpha
         return following if is_beside and not is_sparse else None
 
     def _refine(self) -> None:
@@ -168,22 +174,32 @@ class PredictionCheck:
 
     def _sparsest(self, least: float) -> Place:
         """Return the sparsest network with at least this gain, scoring those around it."""
-        candidates = list[tuple[int, float, int, int]]()  # of each stage: edges, minus the gain, and place
+        candidates = list[Candidate]()
         for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
-            path, gains = self.stages[number].path, self.held_out.in_stage(number)
-            enough = [index for index, gain in gains.items() if gain >= least]
-            if not enough:
-                continue
-            last = min(enough)
-            before = max((index for index in gains if index < last), default=-1)  # the next sparser one has too little
-            while last - before > 1 and not (candidates and path[before + 1].n_edges > min(candidates)[0]):
-                middle = (last + before) // 2
-                self.score([(number, middle)])
-                is_enough = self.held_out.gains.get((number, middle), -math.inf) >= least
-                last, before = (middle, before) if is_enough else (last, middle)
-            candidates.append((path[last].n_edges, -self.held_out.gains[number, last], number, last))
-        _, _, number, index = min(candidates)
-        return number, index
+            index = self._bisect(number, least, most_edges=min(candidates).n_edges if candidates else math.inf)
+            if index is not None:
+                n_edges, place = self.stages[number].path[index].n_edges, (number, index)
+                candidates.append(Candidate(n_edges, -self.held_out.gains[place], place))
+        return min(candidates).place
+
+    def _bisect(self, number: int, least: float, most_edges: float) -> int | None:
+        """Return the sparsest network of a stage with at least this gain, if it has one, found by bisection.
+
+        Networks of more than ``most_edges`` edges are not scored for it.
+        """
+        path, gains = self.stages[number].path, self.held_out.in_stage(number)
+        enough = min((index for index, gain in gains.items() if gain >= least), default=None)
+        if enough is None:
+            return None
+        too_sparse = max((index for index in gains if index < enough), default=-1)
+        while enough - too_sparse > 1 and path[too_sparse + 1].n_edges <= most_edges:
+            middle = (enough + too_sparse) // 2
+            self.score([(number, middle)])
+            if self.held_out.gains.get((number, middle), -math.inf) >= least:
+                enough = middle
+            else:
+                too_sparse = middle
+        return enough
 
 
 def log_distances(alphas: FloatArray, alpha: float) -> FloatArray:

@@ -215,8 +215,8 @@ def _minimize_model(
             if new != u[j]:
                 slope += hessian[j] * (new - u[j])
                 u[j] = new
-        while _newton_on_support(hessian, slope, u, penalty) < 1:
-            pass  # one coordinate became zero; going on keeps two sweeps from undoing each other without end
+        while _newton_on_support(hessian, slope, u, penalty):
+            pass  # going on keeps two sweeps from undoing each other without end
         # By less than this no slope changes when a coordinate moves by a unit in its last place.
         rounding = EPSILON * float((np.abs(g) + diagonal * np.abs(u)).max(initial=0.0))
         if np.max(violations(u, slope, penalty), initial=0.0) <= max(goal, rounding):
@@ -224,11 +224,11 @@ def _minimize_model(
     return u
 
 
-def _newton_on_support(hessian: FloatArray, slope: FloatArray, u: FloatArray, penalty: FloatArray) -> float:
-    """Move ``u`` and ``slope`` towards the optimum of the orthant; return 1, or less if a coordinate became zero."""
+def _newton_on_support(hessian: FloatArray, slope: FloatArray, u: FloatArray, penalty: FloatArray) -> bool:
+    """Move ``u`` and ``slope`` towards the optimum of the orthant; return whether a coordinate became zero."""
     support = np.flatnonzero((u != 0) | (penalty == 0))
     if not support.size:
-        return 1.0
+        return False
     signs = np.where(penalty[support] > 0, np.sign(u[support]), 0.0)
     pull = slope[support] + np.where(signs != 0, penalty[support], 0.0) * signs
     move = -np.linalg.solve(hessian[np.ix_(support, support)], pull)
@@ -239,7 +239,7 @@ def _newton_on_support(hessian: FloatArray, slope: FloatArray, u: FloatArray, pe
     new[np.flatnonzero(crossing)[ratios <= step]] = 0.0
     slope += hessian[:, support] @ (new - u[support])
     u[support] = new
-    return 1.0 if not crossing.any() else min(step, 0.5)
+    return bool(crossing.any())
 
 
 def _search_line(
