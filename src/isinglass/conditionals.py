@@ -65,6 +65,15 @@ def log_conditionals(network: Network, codes: Bytes) -> FloatArray:
     return -np.logaddexp(0.0, np.stack([eta, -eta], axis=1)).reshape(-1, len(codes))
 
 
+def conditionals_of_blocks(
+    codes: Bytes, weight: FloatArray | None, network: Network
+) -> Iterator[tuple[Bytes, FloatArray, FloatArray]]:
+    """Yield some rows at a time: their codes, weights, and log P(x_s = k | the rest) in the flat layout."""
+    unit = np.ones(len(codes)) if weight is None else weight
+    for rows in blocks_of_rows(len(codes), len(network.variables.column)):
+        yield codes[rows], unit[rows], log_conditionals(network, codes[rows])
+
+
 def log_scores(network: Network, codes: Bytes, possible: Mask | None = None) -> FloatArray:
     """Return log P(x_s | the rest of the row) of every cell, shape (p, n).
 

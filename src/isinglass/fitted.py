@@ -15,8 +15,8 @@ from isinglass.coupling_graph import strongest_first
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete, open_once
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.evaluate.marginals import category_probabilities
-from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values, put_numbers
+from isinglass.evaluate.marginals import among_occurring, category_probabilities
+from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers
 from isinglass.evaluate.prediction import cell_probabilities, fill_drawn, fill_most_probable, label_cells, score_rows
 from isinglass.network import Network
 from isinglass.simulate.completions import among

@@ -10,7 +10,8 @@ from isinglass import as_table, simulate
 from isinglass.errors import DataError
 from isinglass.select import PathSettings, TwoStage
 from isinglass.select.scoring import EdgePrice
-from isinglass.select.stage_search import Descent, Scored, StageSearch
+from isinglass.select.stage import Scored
+from isinglass.select.stage_search import Descent, StageSearch
 from isinglass.select.task import LOOSE, Task
 from isinglass.solve.exact_path import exact_alpha_max
 from isinglass.solve.nodewise import nodewise_alpha_max

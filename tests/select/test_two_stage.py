@@ -30,7 +30,8 @@ from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, supp
 from isinglass.select import ebic, stage_search
 from isinglass.select.held_out_gains import prediction_scores
 from isinglass.select.progress import tell
-from isinglass.select.stage_search import Scored, Stage, StageSearch
+from isinglass.select.stage import Scored, Stage
+from isinglass.select.stage_search import StageSearch
 from isinglass.select.task import LOOSE, Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")

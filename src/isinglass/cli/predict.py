@@ -159,7 +159,8 @@ def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
     import numpy as np
 
     from isinglass.arrays import round_digits
-    from isinglass.evaluate.numbers import among_occurring, central_intervals, expected_values
+    from isinglass.evaluate.marginals import among_occurring
+    from isinglass.evaluate.numbers import central_intervals, expected_values
     from isinglass.evaluate.prediction import cell_probabilities
 
     variables, rules = loaded.network.variables, loaded.coding.columns

@@ -8,6 +8,7 @@ conditioned on its value would leak it into its own prediction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +23,7 @@ from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, node_logits
 from isinglass.simulate.gibbs import dispersed_states
+from isinglass.variables import Variables
 
 MOST_STATES = 2**14
 """Entries of a table up to which components are summed over."""
@@ -67,6 +69,17 @@ def category_logs(codes: Bytes, missing: Mask | None, network: Network, possible
         warn(MixingWarning(f"{text}: standard errors are up to {error:.2g}."))
     logs[:, holed] = found[:, own.reshape(-1)]
     return logs
+
+
+def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: Mask | None) -> list[FloatArray]:
+    """Return the probabilities of categories, given that a cell has one that occurs in the table of the fit.
+
+    ``chance`` has an array (n_samples, n_categories) for every variable, ``occurs`` is in their flat layout.
+    """
+    if occurs is None or occurs.all():
+        return list(chance)
+    kept = [part * there for part, there in zip(chance, variables.split(occurs), strict=True)]
+    return [part / np.maximum(part.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny) for part in kept]
 
 
 class _Marginals:

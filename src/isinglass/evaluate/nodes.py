@@ -9,8 +9,8 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.conditionals import conditionals_of_blocks
 from isinglass.data import TableLike, category_counts
-from isinglass.evaluate.numbers import conditionals_of_blocks
 from isinglass.matching import check_width
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network, fit_of, read_for

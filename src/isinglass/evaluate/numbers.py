@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from isinglass.arguments import check_level
-from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
-from isinglass.conditionals import blocks_of_rows, log_conditionals
+from isinglass.arrays import AnyArray, Bytes, FloatArray
+from isinglass.conditionals import conditionals_of_blocks
 from isinglass.data import AnyTable
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.errors import MeaningWarning, warn
 from isinglass.network import Network
-from isinglass.variables import Variables
 
 _ROUNDING = 1e-9  # of probabilities, and of quarters of a step
-
-
-def conditionals_of_blocks(
-    codes: Bytes, weight: FloatArray | None, network: Network
-) -> Iterator[tuple[Bytes, FloatArray, FloatArray]]:
-    """Yield some rows at a time: their codes, weights, and log P(x_s = k | the rest) in the flat layout."""
-    unit = np.ones(len(codes)) if weight is None else weight
-    for rows in blocks_of_rows(len(codes), len(network.variables.column)):
-        yield codes[rows], unit[rows], log_conditionals(network, codes[rows])
-
-
-def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: Mask | None) -> list[FloatArray]:
-    """Return the probabilities of categories, given that a cell has one that occurs in the table of the fit.
-
-    ``chance`` has an array (n_samples, n_categories) for every variable, ``occurs`` is in their flat layout.
-    """
-    if occurs is None or occurs.all():
-        return list(chance)
-    kept = [part * there for part, there in zip(chance, variables.split(occurs), strict=True)]
-    return [part / np.maximum(part.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny) for part in kept]
 
 
 def expected_values(chance: Sequence[FloatArray], rules: Sequence[Rule]) -> FloatArray:

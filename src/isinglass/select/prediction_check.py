@@ -18,8 +18,9 @@ from isinglass.arrays import FloatArray
 from isinglass.select.folds import Split
 from isinglass.select.held_out_gains import HeldOutGains, Place
 from isinglass.select.scoring import EdgePrice
+from isinglass.select.stage import Stage
 from isinglass.select.stage_problem import FULL
-from isinglass.select.stage_search import Stage, StageSearch, first_stage, second_stage
+from isinglass.select.stage_search import StageSearch, first_stage, second_stage
 from isinglass.select.task import Task
 from isinglass.select.two_stage_choice import TwoStageChoice
 from isinglass.selection_records import Reason

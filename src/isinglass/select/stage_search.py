@@ -13,22 +13,21 @@ docs/selection.md says when the descent ends, and how often the minimum of the w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
-from isinglass.arrays import FloatArray, read_only
-from isinglass.errors import plural
-from isinglass.results import Path, Solution
+from isinglass.arrays import FloatArray
+from isinglass.results import Solution
 from isinglass.select.progress import tell
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas, are_given
+from isinglass.select.stage import Scored, Stage, best_of
 from isinglass.select.stage_problem import pair_weights, stage_penalty
 from isinglass.select.task import Task
-from isinglass.selection_records import StageRecord
 
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it."""
@@ -42,102 +41,6 @@ FARTHEST = 0.25
 """Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
 SPARSER = 4.0
 """Multiple of the alpha that a sample of the rows implies, from which the descent starts."""
-
-
-class Scored(NamedTuple):
-    """A network and what it was scored by."""
-
-    solution: Solution
-    deviance: float  # −2·logPL
-    price: float  # of its edges
-    #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
-    held_out: float = math.nan
-
-    @property
-    def score(self) -> float:
-        """The criterion."""
-        return self.deviance + self.price
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Stage:
-    """One stage: a path of convex problems, what it was scored by, and the choice."""
-
-    networks: tuple[Scored, ...]  #: in order of decreasing alpha
-    #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
-    exponent: float
-    tol: float  #: of the solutions that were only compared
-
-    @property
-    def criterion(self) -> str:
-        """What the scores are."""
-        return "ebic" if self.exponent else "aic"
-
-    @cached_property
-    def index(self) -> int:
-        """The number of the first network with the smallest score."""
-        return _best(self.networks)
-
-    @cached_property
-    def path(self) -> Path:
-        """The solutions, each with its certificate."""
-        return Path(tuple(network.solution for network in self.networks), tol=self.tol)
-
-    @cached_property
-    def scores(self) -> FloatArray:
-        """The criterion; smaller is better."""
-        return read_only(np.array([network.score for network in self.networks], dtype=np.float64))
-
-    @cached_property
-    def held_out(self) -> FloatArray:
-        """Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where not needed."""
-        return read_only(np.array([network.held_out for network in self.networks], dtype=np.float64))
-
-    @property
-    def solution(self) -> Solution:
-        """The choice of the criterion."""
-        return self.networks[self.index].solution
-
-    @property
-    def record(self) -> StageRecord:
-        """What it tried, chose and proves."""
-        best, chosen = self.networks[self.index], self.solution
-        return StageRecord(
-            criterion=self.criterion,
-            exponent=self.exponent,
-            n_alphas=len(self.networks),
-            alpha=chosen.alpha,
-            n_edges=chosen.n_edges,
-            score=float(best.score),
-            held_out=float(best.held_out),
-            kkt_residual=chosen.kkt_residual,
-            duality_gap=chosen.duality_gap,
-            converged=bool(chosen.converged),
-        )
-
-    def with_gains(self, gains: Mapping[int, float]) -> Stage:
-        """Return the stage with the gains of some networks, by their numbers."""
-        networks = enumerate(self.networks)
-        return replace(self, networks=tuple(one._replace(held_out=gains.get(k, math.nan)) for k, one in networks))
-
-    def with_network(self, scored: Scored) -> tuple[Stage, int]:
-        """Return the stage with a network in its place on the path, or in that of a rough solution; and the place."""
-        alphas, alpha = self.path.alphas, scored.solution.alpha
-        place, after = int(np.count_nonzero(alphas > alpha)), int(np.count_nonzero(alphas >= alpha))
-        for rough in self.networks[place:after]:
-            scored = scored._replace(held_out=rough.held_out)
-        return replace(self, networks=(*self.networks[:place], scored, *self.networks[after:])), place
-
-    def __repr__(self) -> str:
-        solution, place = self.solution, f"number {self.index + 1} of {len(self.networks)}"
-        state = "converged" if solution.converged else "NOT converged"
-        chosen = f"alpha={solution.alpha:.6g}, {place}, {plural(solution.n_edges, 'edge')}, {state}"
-        return f"Stage({self.criterion}, exponent {self.exponent:g}: {chosen})"
-
-
-def alphas_below(stage: Stage, number: int) -> str:
-    """Return what a search that ended early has left out of a stage, counted from 1, in words."""
-    return f"alphas of stage {number} below {stage.path[-1].alpha:.3g}"
 
 
 @dataclass(frozen=True)
@@ -162,7 +65,7 @@ class Descent:
 
     def has_turned(self, scored: Sequence[Scored]) -> bool:
         """Tell whether the descent ends after these networks."""
-        place = _best(scored)
+        place = best_of(scored)
         best, last = scored[place], scored[-1]
         if self.ends_at_rise and not best.solution.n_edges and len(scored) - 1 - place <= DOUBTED:
             return False
@@ -231,9 +134,9 @@ class StageSearch:
         lattice = descent.alphas(top, stride)
         first = 0 if sample is None else int(np.count_nonzero(lattice > SPARSER * sample.alpha))
         scored = self._descend(lattice[first:], sample)
-        if first and _best(scored) == 0:  # a sparser network may be better
+        if first and best_of(scored) == 0:  # a sparser network may be better
             first, scored = 0, self._descend(lattice, None)
-        best = _best(scored)
+        best = best_of(scored)
         place = (first + best) * stride
         skipped = [place + k for k in range(1 - stride, stride) if k and place + k > 0]
         if skipped and not task.is_late:
@@ -252,7 +155,7 @@ class StageSearch:
             return stage
         number = math.ceil(math.log(FARTHEST * best.alpha / last.alpha) / math.log(ratio))
         scored = self.solve(last.alpha * ratio ** np.arange(1.0, number + 1.0), last, roughly=True)
-        lowest = scored[_best(scored)]
+        lowest = scored[best_of(scored)]
         if lowest.score < stage.scores[stage.index]:
             skipped = [k for k in range(1 - descent.stride, descent.stride) if k]
             start = lowest.solution
@@ -281,7 +184,7 @@ class StageSearch:
     def _solve_best(self, scored: Sequence[Scored]) -> list[Scored]:
         """Solve the best network in full; where that makes another one the best, also that."""
         networks, solved = list(scored), set[int]()
-        while (place := _best(networks)) not in solved:
+        while (place := best_of(networks)) not in solved:
             rough = networks[place].solution
             (networks[place],) = self.solve([rough.alpha], rough)
             solved.add(place)
@@ -300,8 +203,3 @@ def first_stage(task: Task, price: EdgePrice | None = None) -> StageSearch:
 def second_stage(task: Task, first: Solution, exponent: float, price: EdgePrice) -> StageSearch:
     """Return the search of stage 2, whose penalty weights come from a network of stage 1."""
     return StageSearch(task, price, SECOND, exponent, first)
-
-
-def _best(scored: Sequence[Scored]) -> int:
-    """Return the number of the first network with the smallest score; 0 if there is none."""
-    return min(range(len(scored)), key=lambda k: scored[k].score, default=0)

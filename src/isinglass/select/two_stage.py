@@ -23,8 +23,9 @@ from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
+from isinglass.select.stage import Stage, alphas_below
 from isinglass.select.stage_problem import FULL
-from isinglass.select.stage_search import Stage, alphas_below, first_stage, second_stage
+from isinglass.select.stage_search import first_stage, second_stage
 from isinglass.select.task import Task
 from isinglass.select.two_stage_choice import TwoStageChoice
 from isinglass.selection_records import Evidence, Reason

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from isinglass.errors import plural
 from isinglass.select.selector import Choice, Given
+from isinglass.select.stage import Stage
 from isinglass.select.stage_problem import FULL, solve_stage
-from isinglass.select.stage_search import Stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Reason, TwoStageRecord
 
