@@ -172,7 +172,7 @@ def test_more_than_the_limit_is_refused():
 @pytest.mark.parametrize("kind", ["ordinal", "nominal"])
 def test_categories_are_refused(kind):
     model = category_network(random_model(0, 3), ["binary", kind, "binary"], 3, random_state=0)
-    message = f"The network must have columns of two values here; got the {kind} column 'x1' with 3 categories"
+    message = f"The network must have columns of two values here; got the {kind} column 1 with 3 categories"
     for function in (state_probabilities, moments):
         with pytest.raises(DataError, match=message):
             function(model)
