@@ -3,6 +3,7 @@
 import io
 from contextlib import nullcontext
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,7 +17,9 @@ from isinglass.errors import DataError, DataWarning, suppress_warnings
     [
         ("# made by hand\n\n# twice\na,b\n0,1\n", "\n\n\na,b\n0,1\n", 2),
         ("# made by hand, twice\na,b\n0,1\n", "\na,b\n0,1\n", 1),  # as many fields as the header
-        ("# a,b\n0,1\n1,1\n", "# a,b\n0,1\n1,1\n", 0),  # as numpy.savetxt writes a header
+        ("# a,b\n0,1\n1,1\n", " a,b\n0,1\n1,1\n", 0),  # as numpy.savetxt writes a header
+        ("# by hand\r\n\r\n# a b c\r\n0 1 0\r\n1 1 1\r\n", "\r\n\r\n a b c\r\n0 1 0\r\n1 1 1\r\n", 1),
+        ("# \n0,1\n1,1\n", "\n0,1\n1,1\n", 1),
         ("# by hand\n#a,b\n0,1\n1,1\n", "\n#a,b\n0,1\n1,1\n", 1),
         ("#,a\n1,0\n2,1\n", "#,a\n1,0\n2,1\n", 0),
         ("a,b\n#1,1\n", "a,b\n#1,1\n", 0),
@@ -30,6 +33,15 @@ from isinglass.errors import DataError, DataWarning, suppress_warnings
 )
 def test_comments(text, shown, count):
     assert blank_comments(text.encode()) == (shown.encode(), count)
+
+
+@pytest.mark.parametrize("delimiter", [" ", ",", "\t"])
+def test_a_header_of_numpy_names_the_columns(delimiter):
+    file = io.StringIO()
+    np.savetxt(file, [[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1]], header=delimiter.join("abc"), delimiter=delimiter)
+    table = read_table(io.StringIO(file.getvalue()))
+    assert (table.names, table.shape) == (("a", "b", "c"), (4, 3))
+    assert read_table(io.StringIO(file.getvalue()), header=False).shape == (4, 3)
 
 
 def test_a_comment_among_the_rows_is_refused_by_its_line():

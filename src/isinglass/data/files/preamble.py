@@ -18,11 +18,11 @@ SAMPLE_RECORDS = 100
 _SAMPLE_BYTES = 1 << 20  # that the wording of many questions may take
 
 
-def blank_comments(data: bytes) -> tuple[bytes, int]:
+def blank_comments(data: bytes, header: bool | str = "auto") -> tuple[bytes, int]:
     """Return text whose comments are blank lines, and their number: lines that begin with #, above the table.
 
-    A line with as many fields as the first one below the comments is no comment, unless that one is a header: it is the
-    header, as numpy.savetxt writes it, or a row. Excel's first line ``sep=;`` is a comment.
+    If there is no header below them, the last may be it, as numpy.savetxt writes it: ``# a,b`` has as many fields as a
+    row. Otherwise lines that have as many are rows. Excel's first line ``sep=;`` is a comment.
     """
     count = 0
     if stated := re.match(rb'(?i)"?sep=[^\r\n]"?(?=[\r\n])', data):
@@ -30,16 +30,22 @@ def blank_comments(data: bytes) -> tuple[bytes, int]:
     comments = re.match(rb"(?:[\r\n]*#[^\r\n]*)+", data)
     if comments is None:
         return data, count
-    end = comments.end()
+    end = comments.end()  # where the table begins
     rest = data[end : end + _SAMPLE_BYTES]
     delimiter = find_delimiter(rest)
     below = [record for _, record in _first_records(rest, delimiter)]
     if not below:
         return data, count
+    n_marks = 0
     if len(below[0]) > 1 and not _is_header(below):
-        lines = _first_records(data[:end], delimiter)
-        end = next((offset_of_line(data, line - 1) for line, record in lines if len(record) == len(below[0])), end)
-    return _blank(data, 0, end), count + len(re.findall(rb"[^\r\n]+", data[:end]))
+        last = re.split(rb"[\r\n]", comments[0])[-1]
+        names = [record for _, record in _first_records(last[1:], delimiter)]
+        if last.startswith(b"# ") and list(map(len, names)) == [len(below[0])] and _is_header(names + below):
+            end, n_marks = (end - len(last), 1) if header else (end, 0)
+        else:
+            lines = _first_records(data[:end], delimiter)
+            end = next((offset_of_line(data, line - 1) for line, record in lines if len(record) == len(below[0])), end)
+    return _blank(data, 0, end + n_marks), count + len(re.findall(rb"[^\r\n]+", data[:end]))
 
 
 def blank_titles(data: bytes, delimiter: str) -> tuple[bytes, int]:

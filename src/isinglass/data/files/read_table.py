@@ -173,7 +173,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
 def _read_text(document: Document, options: ReadOptions, header: bool | str, known: str | None) -> Records:
     """Return the records of a text, whose delimiter is the one ``known`` from another file if this splits it evenly."""
     encoding = "utf-8" if document.is_decoded else options.encoding
-    data, n_comments = blank_comments(to_utf8(document.data, encoding, document.limits))
+    data, n_comments = blank_comments(to_utf8(document.data, encoding, document.limits), header)
     delimiter = _choose_delimiter(data, options.delimiter, known)
     n_titles, wording = 0, dict[str, str]()
     if header:
