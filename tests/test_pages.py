@@ -273,7 +273,7 @@ def _facts_about_reading():
         f"Tab, comma, semicolon, bar and blank (any run of blanks and tabs) are tried on the first "
         f"{text._SAMPLE_RECORDS} records",
     )
-    yield "discrete.md", f"at most {scores.MOST_STEPS} steps apart"
+    yield "discrete.md", f"at most {scores.FARTHEST} steps apart"
     assert backends.SHARE == 0.5
     yield "scale.md", "half of the memory is used"
     yield "scale.md", f"with about {round(backends.BYTES_OF_A_CELL)} bytes per cell"

@@ -62,10 +62,12 @@ def match_categories(table: Variables, network: Variables) -> dict[int, Bytes]:
 
 def _codes_of(given: Values, wanted: Values) -> list[int] | None:
     """Return the places of some categories among others; None if there is no telling which they are."""
+    are_codes, are_wanted_codes = (values == tuple(range(len(values))) for values in (given, wanted))
+    if are_codes and are_wanted_codes:
+        return list(range(len(given)))  # those above the last category may never occur
     place = {value: code for code, value in enumerate(wanted) if value is not None}
     known = [place[value] for value in given if value in place]
     if not known:
-        are_codes, are_wanted_codes = (values == tuple(range(len(values))) for values in (given, wanted))
         fits = len(given) <= len(wanted) if are_codes else are_wanted_codes and len(given) == len(wanted)
         return list(range(len(given))) if fits else None
     if len(known) < sum(value is not None for value in given):

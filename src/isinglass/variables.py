@@ -26,6 +26,7 @@ _FEWER_CATEGORIES = (
     "Leave the column out, or merge its categories into two; ising_path, the choice of the penalty, IsingNetwork and "
     "the report take categories."
 )
+_NO_COVARIATES = "Leave the covariates out, or model them as variables."
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
 
 
@@ -223,17 +224,14 @@ class Variables(FlatLayout):
         """Raise DataError if there is a covariate; ``what`` begins the sentence."""
         if self.has_covariates:
             raise DataError(
-                f"{what} needs a distribution of every column, and the covariate {self.covariates[0]!r} has "
-                f"none. Leave the covariates out, or model them as variables."
+                f"{what} needs a distribution of every column, and the covariate {self.covariates[0]!r} has none. "
+                f"{_NO_COVARIATES}"
             )
 
     def require_two_values(self, what: str, remedy: str = _FEWER_CATEGORIES) -> None:
         """Raise DataError unless every variable is binary; ``what`` begins the sentence, and ``remedy`` ends it."""
         if self.has_covariates:
-            raise DataError(
-                f"{what} must have no covariates here; got {self.covariates[0]!r}. Leave the covariates out, or model "
-                "them as variables."
-            )
+            raise DataError(f"{what} must have no covariates here; got {self.covariates[0]!r}. {_NO_COVARIATES}")
         if not self.is_binary:
             s = next(s for s, kind in enumerate(self.kinds) if kind != "binary")
             raise DataError(

@@ -207,7 +207,7 @@ def test_floats_of_a_frame_that_can_be_nothing_else_are_continuous(make):
         given = library.from_pandas(data) if make == "polars" else library.Table.from_pandas(data)
     else:
         given = data
-    with pytest.warns(MeaningWarning, match=r"3 columns \('a', 'b', 'c'\) hold numbers and are read as continuous"):
+    with pytest.warns(MeaningWarning, match=r"3 columns \('a', 'b', 'c'\) hold numbers, read as continuous"):
         table = as_table(given)
     assert table.variables.kinds == ("continuous",) * 3 + ("binary",)
     assert table.codes.tolist() == as_table(data, kinds=dict.fromkeys("abc", "continuous")).codes.tolist()
@@ -305,7 +305,7 @@ def test_a_long_tail_is_told_unless_scores_are_normal():
 
 def test_one_column_is_it():
     with pytest.warns(
-        MeaningWarning, match=r"Column 'a' holds numbers and is .* otherwise cut it \(.* or leave it out"
+        MeaningWarning, match=r"Column 'a' holds numbers, read as .* otherwise cut it \(.* or leave it out"
     ):
         as_table(frame()[["a", "sick"]])
 

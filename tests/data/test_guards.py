@@ -528,7 +528,7 @@ def test_info_says_that_one_of_several_weights_is_enough(tmp_path, names):
     done = run("info", write_rows(tmp_path / "t.csv", ["a", "b", *names], rows))
     said, found = " ".join(done.stderr.split()), " ".join(done.stdout.split())
     are_weights = names[0] == "dweight"
-    assert ("--weights dweight, and leave the others out (--drop pspwght,anweight)" in said) == are_weights
+    assert ("--weights dweight and leave the others out (--drop pspwght,anweight)" in said) == are_weights
     assert ("--weights dweight" in found and "--drop pspwght,anweight" in found) == are_weights
     assert ("--continuous" in found) != are_weights
 
@@ -937,7 +937,7 @@ def test_weights_of_a_frame_are_advised_as_sample_weight(tmp_path):
     assert 'weights="weight"' not in in_memory
     frame["wt"] = frame["weight"][::-1].to_numpy()
     (in_memory,) = [text for text in said(frame, kinds=None, guess=True) if "row weights" in text]
-    assert "pass one of them as sample_weight and leave all of them out (" in in_memory
+    assert "pass one of them as sample_weight and leave them out (" in in_memory
     frame.drop(columns="wt").to_csv(tmp_path / "w.csv", index=False)
     with pytest.warns(MeaningWarning, match='use weights="weight"; if it is a variable'):
         read_table(tmp_path / "w.csv", guess=True)
@@ -998,7 +998,7 @@ def test_a_column_called_identifier_is_one():
     frame = pd.DataFrame({"identifier": numbers, "a": np.resize([0, 1], 60), "b": np.resize([0, 1, 1], 60)})
     (text,) = said(frame, kinds=None, guess=True)
     assert text.startswith("Column 'identifier' has a different value in almost every row, and a guess leaves it out")
-    assert "To keep one, use kinds={'identifier': 'continuous'} for numbers" in text
+    assert "To keep it, use kinds={'identifier': 'continuous'} for numbers" in text
 
 
 def test_a_guess_that_leaves_no_column_says_why():

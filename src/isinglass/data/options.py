@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeGuard, TypeVar
 
 from isinglass.arguments import Options
-from isinglass.data.meaning.coding import Coding, by_column
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.values import Value, rank, read_word
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
@@ -136,6 +136,13 @@ class ReadOptions(ValueOptions, FileOptions):
         """The options given here that are about a file and its columns."""
         values = [(field, getattr(self, field.name)) for field in fields(FileOptions)]
         return {field.name: value for field, value in values if value not in (field.default, (), [])}
+
+
+def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping, or a pair (zero, one)
+    """Tell whether ``encode`` says something about single columns; under None is what holds for the others."""
+    return isinstance(encode, Mapping) and all(
+        isinstance(entry, Mapping | tuple) or (key is None and entry == "auto") for key, entry in encode.items()
+    )
 
 
 def _make_tuples(options: object, *names: str) -> None:

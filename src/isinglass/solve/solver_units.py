@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.data.meaning.scores import MOST_STEPS, whole_steps
+from isinglass.data.meaning.scores import FARTHEST, whole_steps
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.pairs import block_coordinates
@@ -57,7 +57,7 @@ class SolverUnits:
                 continue
             steps = _whole_steps((scores - scores.min()).tobytes())
             if steps is None:
-                rule = f"must be multiples of one step, at most {MOST_STEPS} of them, for column"
+                rule = f"must be multiples of one step, at most {FARTHEST} of them, for column"
                 rule = f"{rule} {self.variables.called(column)}"
                 raise ArgumentError("scores", rule, scores.tolist(), "Round them.")
             cells[:, k], largest[k] = steps[codes[:, k]], steps.max()

@@ -10,10 +10,10 @@ from isinglass.arguments import is_whole
 from isinglass.column_keys import read_column
 from isinglass.data.column import Column
 from isinglass.data.files.header import ID_NAMES
-from isinglass.data.meaning.coding import Coding, by_column
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.recognition import is_identifier
 from isinglass.data.meaning.values import AMOUNT, is_number
-from isinglass.data.options import ReadOptions
+from isinglass.data.options import ReadOptions, by_column
 from isinglass.data.source import Source
 from isinglass.errors import DataError, MeaningWarning, setting, warn
 

@@ -144,3 +144,8 @@ def subject(labels: Collection[Hashable], verb: str) -> str:
 def them(labels: Collection[Hashable]) -> str:
     """Return the pronoun for columns."""
     return "it" if len(labels) == 1 else "them"
+
+
+def one_of(labels: Collection[Hashable]) -> str:
+    """Return the pronoun for a single one of some columns."""
+    return "it" if len(labels) == 1 else "one of them"

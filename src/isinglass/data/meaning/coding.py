@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise
-from typing import Any, TypeGuard
+from typing import Any
 
 from isinglass.arguments import require
 from isinglass.data.meaning.rules import BITS, Cut, Levels, Rule, Steps
@@ -155,21 +155,3 @@ class Coding:
         labels: Sequence[Hashable] = range(len(self.columns)) if self.names is None else self.names
         levels = {label: rule for label, rule in zip(labels, self.columns, strict=True) if isinstance(rule, Levels)}
         return {label: rule.pair for label, rule in levels.items() if rule.kind == "binary" and not rule.is_plain}
-
-
-@dataclass(frozen=True)
-class Guess:
-    """A column about which nothing was stated, and which is not 0 and 1."""
-
-    place: int  # among the columns, left out ones included
-    kind: str | None  # what it is taken for; None: it is left out
-    note: str  # why it is left out
-    values: tuple[Value, ...]  # that occur
-    n_missing: int
-
-
-def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping, or a pair (zero, one)
-    """Tell whether ``encode`` says something about single columns; under None is what holds for the others."""
-    return isinstance(encode, Mapping) and all(
-        isinstance(entry, Mapping | tuple) or (key is None and entry == "auto") for key, entry in encode.items()
-    )

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import NoReturn
 
 from isinglass.data.column import number_objects
-from isinglass.data.meaning.coding import Coding, by_column
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.rules import ABSENT, Cut, Levels, Rule, Steps
 from isinglass.data.meaning.scores import scores_from_lowest
 from isinglass.data.meaning.specify import specify
 from isinglass.data.meaning.specs import Statement
 from isinglass.data.meaning.values import Value, is_number
-from isinglass.data.options import ValueOptions
+from isinglass.data.options import ValueOptions, by_column
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
 

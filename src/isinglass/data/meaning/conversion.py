@@ -16,7 +16,7 @@ from isinglass.data.meaning.coding import MISSING_CHOICES, Coding
 from isinglass.data.meaning.contradictions import refuse_other
 from isinglass.data.meaning.dependence_guards import check_columns, check_sums
 from isinglass.data.meaning.finding import Finding, find_coding
-from isinglass.data.meaning.guards import check_meaning
+from isinglass.data.meaning.guards import check_meaning, guard_measured
 from isinglass.data.meaning.indicators import combine_sets
 from isinglass.data.meaning.rules import ABSENT, BITS
 from isinglass.data.options import ValueOptions
@@ -114,6 +114,7 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
     chosen = take_columns(source, coding)
     codes = convert_cells(chosen, coding.columns)
     if found is not None:
+        guard_measured({found.specs[j].label: coding.columns[j] for j in found.measured})
         check_meaning(found.specs, {j: coding.columns[j] for j in found.levels}, codes)
     names = None if chosen.names is None else tuple(chosen.names)
     return build_table(codes, chosen, replace(coding, names=names), None if found is None else found.specs)

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.advice import LISTED, drop, warn_about
 from isinglass.data.meaning.indicators import indicator_sets
-from isinglass.data.meaning.recognition import ROWS_TO_JUDGE
+from isinglass.data.meaning.recognition import MOST_ROWS, ROWS_TO_JUDGE
 from isinglass.data.meaning.redundancy import dependent_columns, linear_relations
 from isinglass.data.meaning.rules import Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.table import Table
 from isinglass.errors import called, listed, setting
 
-MOST_COLUMNS, MOST_ROWS = 300, 20_000
-"""Columns up to which sums of others are looked for, and rows that are enough for it."""
+MOST_COLUMNS = 300
+"""Columns up to which sums of others are looked for."""
 
 
 def check_columns(table: Table, labels: Sequence[Hashable], *, are_combined: bool = False) -> None:

@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 
 from isinglass.data.meaning.advice import kind_option, remark_numbers
-from isinglass.data.meaning.coding import Coding, Guess, Layout
+from isinglass.data.meaning.coding import Coding, Layout
 from isinglass.data.meaning.grid import find_grid
-from isinglass.data.meaning.guards import check_guesses, guard_measured
-from isinglass.data.meaning.guessing import guess_kinds
+from isinglass.data.meaning.guards import check_guesses
+from isinglass.data.meaning.guessing import Guess, guess_kinds
 from isinglass.data.meaning.levels import find_levels, two_values
 from isinglass.data.meaning.recognition import MANY_LEVELS, amounts
 from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
@@ -31,6 +31,7 @@ class Finding:
     coding: Coding
     specs: Sequence[ColumnSpec]  # of its columns
     levels: Sequence[int]  # those of them that have categories, as the user says or the source declares
+    measured: Sequence[int]  # those of them that are read as numbers because they can be nothing else
     guesses: Mapping[Hashable, Guess]  # about all columns, left out ones included
 
 
@@ -40,12 +41,13 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
     guesses = guess_kinds(specs) if stated.guess else {}
     if guesses:
         specs = _keep_guessed(specs, guesses)
-    rules, levels = find_rules(specs, drops_rows=stated.missing == "drop")
+    measured = _find_measured(specs)
+    rules, levels = find_rules(specs, measured, drops_rows=stated.missing == "drop")
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     places = [spec.place for spec in specs]
     names = None if source.names is None else tuple(source.names[j] for j in places)
     coding = Coding(names, tuple(rules), stated.missing, covariate, _lay_out(source, places))
-    return Finding(coding, specs, levels, guesses)
+    return Finding(coding, specs, levels, measured, guesses)
 
 
 def _lay_out(source: Source, places: Sequence[int]) -> Layout:
@@ -78,12 +80,14 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) ->
     return kept
 
 
-def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tuple[list[Rule], list[int]]:
+def find_rules(
+    specs: Sequence[ColumnSpec], measured: Sequence[int], *, drops_rows: bool = False
+) -> tuple[list[Rule], list[int]]:
     """Return the rule of every column, and which columns have categories, as the user says or the source declares.
 
-    ``drops_rows``: the grids of continuous columns are those of the rows without missing cells.
+    ``measured``: columns that can only be numbers. ``drops_rows``: the grids of continuous columns are those of the
+    rows without missing cells.
     """
-    measured = _find_measured(specs)
     kinds = _find_kinds(specs) | dict.fromkeys(measured, "continuous")
     rules: dict[int, Rule] = {}
     for j, spec in enumerate(specs):
@@ -98,8 +102,6 @@ def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tupl
     rules = {j: spec.finish(rules[j]) for j, spec in enumerate(specs)}
     if drops_rows and any(isinstance(rule, Steps) for rule in rules.values()):
         rules |= _grids_of_complete_rows(specs, rules)
-    if measured:
-        guard_measured({specs[j].label: rules[j] for j in measured})
     return list(rules.values()), levels
 
 

@@ -22,6 +22,7 @@ from isinglass.data.meaning.advice import (
     drop,
     kind_option,
     make_missing,
+    one_of,
     option_keys,
     remark_header,
     remark_numbers,
@@ -32,16 +33,17 @@ from isinglass.data.meaning.advice import (
     them,
     warn_about,
 )
-from isinglass.data.meaning.coding import Guess
-from isinglass.data.meaning.guessing import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE, OTHER_TYPE
+from isinglass.data.meaning.guessing import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE, OTHER_TYPE, Guess
 from isinglass.data.meaning.recognition import (
     FEWEST_ITEMS,
     MANY_LEVELS,
+    MOST_ROWS,
     ROWS_TO_JUDGE,
     are_dates,
     are_weights,
     is_weight,
     reversed_items,
+    scale_of,
     suspected_answers,
 )
 from isinglass.data.meaning.remarks import is_below_name
@@ -52,8 +54,8 @@ from isinglass.errors import called, listed, plural, setting
 
 FEW_ROWS = 5
 """Rows below which the couplings of a category cannot be estimated reliably."""
-MOST_ITEMS, MOST_ROWS = 300, 20_000
-"""Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
+MOST_ITEMS = 300
+"""Ordered columns up to which reversed items are looked for."""
 SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
 WEIGHTS = "weights?"
@@ -216,7 +218,7 @@ def guard_directions(columns: Sequence[CodedColumn]) -> None:
         return
     scales: dict[str, list[Hashable]] = defaultdict(list)
     for label in items:
-        scales[str(label).rstrip("0123456789")].append(label)
+        scales[scale_of(label)].append(label)
     batteries = [scale for scale in scales.values() if len(scale) >= FEWEST_ITEMS] or [list(items)]
     some = slice(None, None, max(1, len(columns[0].codes) // MOST_ROWS))
     turned = [scale[k] for scale in batteries for k in reversed_items(np.stack([items[name][some] for name in scale]))]
@@ -232,13 +234,14 @@ def guard_measured(columns: Mapping[Hashable, Rule]) -> None:
     """Columns that were read as numbers because they can be nothing else."""
     labels = list(columns)
     grids = [f"{called(label)}: {rule.in_words}" for label, rule in columns.items() if isinstance(rule, Steps)]
-    text = (
-        f"{subject(labels, 'holds')} numbers and {'is' if len(labels) == 1 else 'are'} read as continuous "
-        f"({listed(grids, LISTED, sep='; ')}). If this is what you want, use {kind_option('continuous', labels)}; "
-        f"otherwise cut {them(labels)} ({setting('binarize', python='binarize={…: …}')}), or leave {them(labels)} "
-        f"out ({drop(labels)})."
-    )
-    warn_about(labels, "read as a number", text)
+    if labels:
+        text = (
+            f"{subject(labels, 'holds')} numbers, read as continuous ({listed(grids, LISTED, sep='; ')}). "
+            f"If this is what you want, use {kind_option('continuous', labels)}; "
+            f"otherwise cut {them(labels)} ({setting('binarize', python='binarize={…: …}')}), or leave {them(labels)} "
+            f"out ({drop(labels)})."
+        )
+        warn_about(labels, "read as a number", text)
 
 
 def guard_identifiers(guesses: Mapping[Hashable, Guess], decimal: str | None) -> None:
@@ -251,8 +254,8 @@ def guard_identifiers(guesses: Mapping[Hashable, Guess], decimal: str | None) ->
     keep = f"use {kind_option('continuous', numbers)} for numbers" if numbers else "merge its values"
     text = (
         f"{subject(labels, 'has')} a different value in almost every row, and a guess leaves {them(labels)} out as "
-        f"names of rows. To keep one, {keep}; without a guess, leave {them(labels)} out yourself ({drop(labels)})."
-        f"{remark_numbers(chain(*values.values()), decimal)}"
+        f"names of rows. To keep {one_of(labels)}, {keep}; without a guess, leave {them(labels)} out yourself "
+        f"({drop(labels)}).{remark_numbers(chain(*values.values()), decimal)}"
     )
     warn_about(labels, IDENTIFIER, text)
 
@@ -268,7 +271,7 @@ def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> No
             remedy = _REMEDIES.get(note, "state its kind")
             if note == NOT_FINITE:
                 remedy += f" ({make_missing(list(dict.fromkeys(value for value in values if not is_finite(value))))})"
-            advice = f" To keep {'it' if len(labels) == 1 else 'one'}, {remedy}." if note != DATES else ""
+            advice = f" To keep {one_of(labels)}, {remedy}." if note != DATES else ""
             advice += remark_numbers(values, decimal)
             warn_about(labels, note, f"{subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
 
@@ -283,17 +286,15 @@ def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
         and all(map(is_number, guess.values))
         and are_weights(label, specs[guess.place].numbers)
     ]
-    is_battery = len({str(label).rstrip("0123456789") for label in labels}) < len(labels)  # w1, w2, w3
+    is_battery = len({scale_of(label) for label in labels}) < len(labels)  # w1, w2, w3
     if not labels or is_battery:
         return
-    is_one, variable = len(labels) == 1, f"use {kind_option('continuous', labels)}"
-    it, all_of_them = ("it", "it") if is_one else ("one of them", "all of them")
-    use = f"pass {it} as sample_weight and leave {all_of_them} out ({drop(labels)})"
+    use = f"pass {one_of(labels)} as sample_weight and leave {them(labels)} out ({drop(labels)})"
     if specs[0].source.is_file:
-        one = setting("weights", labels[0])
-        others = f"and leave the others out ({drop(labels[1:])})"
-        use = f"use {one}" if is_one else f"use one of them, such as {one}, {others}"
-    asked = f"if they are, {use}; if they are variables, {variable}."
-    if is_one:
-        asked = f"if it counts or weights the rows, {use}; if it is a variable, {variable}."
-    warn_about(labels, WEIGHTS, f"{subject(labels, 'looks')} like row weights: {asked}")
+        others = f" and leave the others out ({drop(labels[1:])})" if labels[1:] else ""
+        use = f"use {setting('weights', labels[0])}{others}"
+    text = (
+        f"{subject(labels, 'looks')} like row weights: if {one_of(labels)} counts or weights the rows, {use}; if it is "
+        f"a variable, use {kind_option('continuous', labels)}."
+    )
+    warn_about(labels, WEIGHTS, text)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isinglass.data.meaning.coding import Guess
 from isinglass.data.meaning.recognition import (
     DISTINCT_SHARE,
     MANY_LEVELS,
@@ -30,6 +29,17 @@ IDENTIFIER, DATES, NO_ANSWERS, MIXED = "names rows?", "dates", "no answers", "te
 OTHER_TYPE, NOT_FINITE, TOO_MANY = "neither numbers nor text", "not finite", "too many values"
 """Notes: why columns are left out."""
 LEAST_ROWS = 5  # per category, on average, of a text column with many categories that is guessed to be nominal
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A column about which nothing was stated, and which is not 0 and 1."""
+
+    place: int  # among the columns, left out ones included
+    kind: str | None  # what it is taken for; None: it is left out
+    note: str  # why it is left out
+    values: tuple[Value, ...]  # that occur
+    n_missing: int
 
 
 def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:

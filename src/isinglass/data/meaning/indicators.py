@@ -16,6 +16,7 @@ from isinglass._core import count_ones
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.recognition import scale_of
 from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN
 from isinglass.data.meaning.refusals import refuse_values
 from isinglass.data.meaning.rules import ABSENT, UNKNOWN, Levels, Rule
@@ -114,7 +115,7 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
     pairs = zip(min(names), max(names), strict=False)
     common = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     separated = re.search(r"[\W_]", common) is not None
-    common = re.sub(r"[^\W_]*$", "", common) if separated else common.rstrip("0123456789")
+    common = re.sub(r"[^\W_]*$", "", common) if separated else scale_of(common)
     words = [name[len(common) :] for name in names]
     shown = re.sub(r"[\W_]+$", "", common)
     if len(shown) < 2 - separated or not all(words):

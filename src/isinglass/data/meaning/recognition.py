@@ -17,6 +17,8 @@ from isinglass.variables import MAX_CATEGORIES
 
 ROWS_TO_JUDGE = 20
 """Rows below which there are no warnings: such a table can be read at a glance."""
+MOST_ROWS = 20_000
+"""Rows that are enough to find reversed items and sums."""
 MANY_LEVELS = 12
 """Levels, or steps from the lowest to the highest, above which an ordered column may be a number."""
 DISTINCT_SHARE = 0.9
@@ -188,6 +190,11 @@ def is_identifier(label: Hashable, *, has_many_values: bool = False) -> bool:
     """Tell whether a column is called like an identifier; ``has_many_values``: different ones in almost all rows."""
     forms = (_ID, _ROW_NAME) if has_many_values else (_ID,)
     return any(form.fullmatch(str(label)) for form in forms)
+
+
+def scale_of(label: Hashable) -> str:
+    """Return the name of the scale that an item is of: w of w1, w2, w3."""
+    return str(label).rstrip("0123456789")
 
 
 def is_weight(label: Hashable) -> bool:

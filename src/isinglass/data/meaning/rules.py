@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ Codes: TypeAlias = NDArray[np.integer]  # the numbers of categories, of the smal
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rule:
+class _Rule(ABC):
     """What all rules share: values that stand for a missing cell."""
 
     missing: tuple[Value, ...] = ()  # words as they are spelled, numbers however these are spelled
@@ -39,9 +40,9 @@ class _Rule:
         return spell_out(self.missing)
 
     @property
+    @abstractmethod
     def n_categories(self) -> int:
         """How many categories there are."""
-        raise NotImplementedError
 
     @property
     def dtype(self) -> type[np.int8] | type[np.int16]:
@@ -98,9 +99,9 @@ class _Rule:
         """Return the categories of values that are not missing; of numbers, unless another rule says more."""
         return self._code_numbers(np.array([as_float(value) for value in values], dtype=np.float64))
 
+    @abstractmethod
     def _code_numbers(self, numbers: Cells) -> Codes:
         """Return the categories of numbers."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,10 @@ class Cut(_Rule):
 
     threshold: float
 
-    kind, scores, values, n_categories = "binary", (0.0, 1.0), (0, 1), 2
+    kind: ClassVar[str] = "binary"
+    scores: ClassVar[tuple[float, ...]] = (0.0, 1.0)
+    values: ClassVar[tuple[Value, ...]] = (0, 1)
+    n_categories = 2
 
     def _code_numbers(self, numbers: Cells) -> Codes:
         # An array, not a number: a number would be rounded to the precision of the table first.
@@ -219,7 +223,7 @@ class Steps(_Rule):
     is_normal: bool = False  # whether the scores are normal ones: quantiles of the ranks
     decimals: int | None = None  # of the numbers of that column; None if they have many
 
-    kind = "continuous"
+    kind: ClassVar[str] = "continuous"
 
     def __post_init__(self) -> None:
         q = len(self.values)

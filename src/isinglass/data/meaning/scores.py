@@ -12,8 +12,8 @@ from isinglass.data.meaning.values import Value, show_values
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import MAX_CATEGORIES, check_scores
 
-MOST_STEPS = MAX_CATEGORIES - 1
-"""Steps of equal length from the smallest to the largest score."""
+FARTHEST = MAX_CATEGORIES - 1
+"""Steps of equal length from the smallest to the largest score, at most."""
 _RELATIVE_ROUNDING = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -42,10 +42,10 @@ def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | N
     ``error`` is the rounding error of the scores. A step that is off by more is no rounding, and not corrected.
     """
     smallest = float(above[above > 0.0].min())
-    for parts in range(1, MOST_STEPS + 1):
+    for parts in range(1, FARTHEST + 1):
         steps = above / (smallest / parts)
         most = float(steps.max())
-        if most > MOST_STEPS + 0.5:
+        if most > FARTHEST + 0.5:
             break
         whole = steps.round()
         close = 8.0 * EPSILON * most + error * (parts + most) / smallest
@@ -63,7 +63,7 @@ def steps_of(values: Sequence[Value], where: str) -> list[float]:
         whole = whole_steps(above, _RELATIVE_ROUNDING * float(above[1]))
         if whole is None:
             raise DataError(
-                f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
+                f"{where} must hold multiples of one step, at most {FARTHEST} of them, to be ordinal; got "
                 f"{show_values(values)}. Say where its categories lie ({setting('scores', python='scores={…: […]}')}), "
                 f"or that they are numbers ({CONTINUOUS})."
             )

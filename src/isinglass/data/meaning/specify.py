@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from isinglass.arguments import as_ordered, check_word
-from isinglass.data.meaning.coding import by_column
 from isinglass.data.meaning.rules import Cut
 from isinglass.data.meaning.specs import ColumnSpec, Statement
 from isinglass.data.meaning.values import Value, is_bit, is_finite, is_number, read_cell
-from isinglass.data.options import Binarize, Encode, ValueOptions
+from isinglass.data.options import Binarize, Encode, ValueOptions, by_column
 from isinglass.data.source import Source
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, called, setting
