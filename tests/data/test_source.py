@@ -244,6 +244,14 @@ def test_a_variable_that_ascends_is_not_silently_taken_for_row_names(header, fir
         read_table(io.StringIO("who,a\n" + "".join(f"{word},{k % 2}\n" for k, word in enumerate("abcdef"))))
 
 
+def test_two_texts_beside_numbers_name_variables():
+    table = read_table(io.StringIO("a,0,1,1\nb,1,1,0\n"), transpose=True)
+    assert (table.names, table.codes.tolist()) == (("a", "b"), [[0, 1], [1, 1], [1, 0]])
+    words = read_table(io.StringIO("yes,no,no\nno,yes,yes\n"), transpose=True, encode="auto")
+    assert words.codes.tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert read_table(io.StringIO("1,0,1\n3,0,1\n"), transpose=True, encode={1: 1, 0: 0, 3: 1}).shape == (3, 2)
+
+
 NUMBERED = "20,1,0\n30,0,1\n40,1,0\n50,0,0\n"
 
 

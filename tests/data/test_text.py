@@ -47,6 +47,7 @@ def rows_of(read):
         ("q 1,q 2\nnot at all,very much\nnot at all,a little\n", ","),  # more blanks than commas in every row
         ("a b\nr1 0 1\nr2 1 1\n", " "),  # R leaves the corner out
         ("a,b,c;d\n0,1,0;1\n", ","),
+        ('a, b\n1, "x, y"\n0, "z"\n', ","),  # a blank after the delimiter
         ("a\tb\twhen\n0\t1\t5 May\n1\t1\t6 May\n", "\t"),
     ],
 )

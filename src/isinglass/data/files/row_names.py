@@ -48,10 +48,9 @@ def _choose_row_names(source: Source, options: ReadOptions) -> int | None:
             return None
         if n_more > 0 and had_one:
             return 0
-    place = find_row_names(source, numbers_are_data=options.binarize is not None)
+    place = find_row_names(source, numbers_are_data=options.binarize is not None, is_transposed=options.transpose)
     named = _named_columns(options)
-    is_variable = place is not None and source.names is not None and source.names[place] in named
-    if place is None or is_variable:
+    if place is None or (source.names is not None and source.names[place] in named):
         return None
     if coding is None and _may_be_variable(source, place):
         _doubt_row_names(source, place, named)
@@ -71,12 +70,13 @@ def _named_columns(options: ReadOptions) -> set[Hashable]:
     return keys | {read_column(key.partition(":")[0]) for key in keys if isinstance(key, str)}
 
 
-def find_row_names(table: Source, *, numbers_are_data: bool) -> int | None:
+def find_row_names(table: Source, *, numbers_are_data: bool, is_transposed: bool = False) -> int | None:
     """Return the column that names the rows: as the file itself declares, or the first one, if it looks like that.
 
     It does if its header is empty, "id" or the like; or if it has more than two values, all different and none missing,
     and more than half of them are texts (Ann, Bob, Eve) other than amounts ($1,200, 84%), or all are whole numbers in
-    ascending order (1, 2, 3; 1990, 1992, 1999). ``numbers_are_data``: then numbers do not name rows.
+    ascending order (1, 2, 3; 1990, 1992, 1999). ``numbers_are_data``: then numbers do not name rows. Two texts beside
+    numbers name the variables of a file that is to be transposed.
     """
     if table.shape[1] < 2:
         return None
@@ -85,15 +85,17 @@ def find_row_names(table: Source, *, numbers_are_data: bool) -> int | None:
     if table.names is not None and table.names[0].strip().casefold() in ID_NAMES:
         return 0
     column, n_rows = table.column(0), table.shape[0]
-    if n_rows < 3 or len(column.distinct) < n_rows:  # the same value in two rows, or a missing one
+    are_different = len(column.distinct) == n_rows  # and none is missing
+    is_beside_numbers = is_transposed and all(map(is_number, table.column(1).distinct))
+    if not are_different or n_rows < (2 if is_beside_numbers else 3):
         return None
     values = column.entries.tolist()
     n_texts = sum(isinstance(value, str) and not AMOUNT.fullmatch(value) for value in values)
     if 2 * n_texts > n_rows:  # fewer, beside numbers, are values that cannot be read
         return 0
-    whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
-    ascending = whole and all(before < after for before, after in pairwise(values))
-    return 0 if ascending and not numbers_are_data else None
+    are_whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
+    ascend = are_whole and n_rows > 2 and all(before < after for before, after in pairwise(values))
+    return 0 if ascend and not numbers_are_data else None
 
 
 def _may_be_variable(table: Source, place: int) -> bool:

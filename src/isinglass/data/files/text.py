@@ -78,7 +78,8 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
     """Choose the delimiter that splits the first records into the same number of fields, the most of them.
 
     A ``known`` one that does so comes first. Of equals one that splits the first record like the others wins, then the
-    first in the order tab, comma, semicolon, bar. Blanks separate fields only where none of these splits all records.
+    first in the order tab, comma, semicolon, bar. Blanks separate fields only where none of these splits all records,
+    or stands before each of them in the first.
     If none splits them evenly, it is the one that splits most of them alike.
     """
     sample = data[:_SAMPLE_BYTES]
@@ -90,7 +91,9 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
     blank = splits.pop(" ")
     best = max(splits, key=lambda delimiter: splits[delimiter])
     if not splits[best].is_even and blank > splits[best]:  # otherwise blanks are within cells
-        return " "
+        _, first = next(split(separate(sample, " "), " "))
+        ends = {field[-1:] for field in first[:-1]}  # a, b
+        return ends.pop() if len(ends) == 1 and ends <= splits.keys() else " "
     return best if splits[best].width > 1 else ","
 
 
