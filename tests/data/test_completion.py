@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from commands import run
 
@@ -224,3 +226,38 @@ def test_a_frame_whose_columns_were_named_anew_is_completed():
     completed = fit.impute(frame)
     assert list(completed) == list("abc")
     assert not completed.isna().any(axis=None)
+
+
+PRICES = [None if k % 7 == 0 else Decimal(k % 5) / 4 for k in range(60)]
+WORDS = [None if k % 7 == 0 else "xyz"[k % 3] for k in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pl.Series(PRICES, dtype=pl.Decimal(10, 2)), "nominal"),
+        (pl.Series(PRICES, dtype=pl.Decimal(10, 2)), "continuous"),
+        (pa.array(PRICES, type=pa.decimal128(10, 2)), "continuous"),
+        (pd.Series(PRICES, dtype=pd.ArrowDtype(pa.decimal128(10, 2))), "continuous"),
+        (pl.Series([None if price is None else int(4 * price) for price in PRICES], dtype=pl.Int8), "ordinal"),
+        (pl.Series(WORDS, dtype=pl.Categorical), "nominal"),
+        (pl.Series(WORDS, dtype=pl.Enum(["y", "x", "z"])), "ordinal"),
+        (pa.array(WORDS, type=pa.large_string()), "nominal"),
+        (pa.array(WORDS, type=pa.string_view()), "nominal"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(getattr(value, "dtype", None) or value.type),
+)
+def test_columns_of_any_library_keep_their_type(column, kind):
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(column).__module__.split(".")[0]]
+    frame = make({"a": column, "b": [k % 2 for k in range(60)]})
+    filled = Method(selector=Fixed(0.1)).fit(as_table(frame, kinds={"a": kind}, missing="impute")).impute(frame)
+    before, after = frame["a"], filled["a"]
+    assert list(getattr(filled, "column_names", filled.columns)) == ["a", "b"]
+    if isinstance(frame, pa.Table):
+        assert after.type == before.type
+        before, after = before.to_pylist(), after.to_pylist()
+    else:
+        assert after.dtype == before.dtype
+    pairs = list(zip(before, after, strict=True))
+    assert all(new == old for k, (old, new) in enumerate(pairs) if k % 7)
+    assert not pd.isna([new for _, new in pairs]).any()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,6 +116,11 @@ def _spell_like(values: Sequence[Value], seen: Sequence[Value], decimal: str) ->
     """Return values as the observed cells of their column, ``seen``, have them: the most frequent spelling of each.
 
     A value that is not among them becomes a cell of their type.
+
+    Examples
+    --------
+    >>> _spell_like([1.5, 2], ["1,5", "1,50", "1,50", " 3"], ",")
+    ['1,50', '2']
     """
     spelling: dict[Value, Value] = {}
     are_numbers = all(isinstance(value, int | float) for value in values)
@@ -129,17 +135,26 @@ def _spell_like(values: Sequence[Value], seen: Sequence[Value], decimal: str) ->
 
 
 def _cell_like(value: Value, seen: Sequence[Value], decimal: str) -> Value:
-    """Return a value that no observed cell of its column has, as a cell of their type if they share one."""
+    """Return a value that no observed cell of its column has, as a cell of their type if they share one.
+
+    Examples
+    --------
+    >>> _cell_like(2.5, ["1,5", "3"], ","), _cell_like("no", [b"yes"], "."), _cell_like(2.5, ["1.5", 3], ".")
+    ('2,5', b'no', 2.5)
+    >>> _cell_like(0, [True], "."), _cell_like(0, ["TRUE"], "."), _cell_like(0, ["true"], ".")
+    (False, 'FALSE', 'false')
+    """
     types = {type(cell) for cell in seen}
-    are_truths = value in (0, 1) and all(isinstance(read_cell(str(cell)), bool) for cell in seen)
-    if types == {bool} and are_truths:
-        return bool(value)
-    if types == {str} and are_truths:
-        word = str(bool(value))
+    if value in (0, 1) and types in ({bool}, {str}) and all(isinstance(read_cell(str(cell)), bool) for cell in seen):
+        value = bool(value)
+    if types == {bytes}:
+        return str(value).encode()
+    if types != {str}:
+        return value
+    if isinstance(value, bool):
+        word = str(value)
         return word.upper() if seen[0].isupper() else word.lower() if seen[0].islower() else word
-    if types == {str}:
-        return str(as_whole(value)).replace(".", decimal) if isinstance(value, float) else str(value)
-    return str(value).encode() if types == {bytes} else value
+    return str(as_whole(value)).replace(".", decimal) if isinstance(value, float) else str(value)
 
 
 def _complete_frame(frame: Frame, values: AnyArray, table: Table, coding: Coding) -> object:
@@ -163,21 +178,32 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
     """Return a column with other cells, of the same type where this holds them."""
     import narwhals.stable.v1 as nw
 
-    kind, library = old.dtype, old.implementation
+    kind, library, fits = old.dtype, old.implementation, True
+    is_number = kind == nw.Boolean or kind.is_float() or kind.is_integer()
     if kind in (nw.Categorical, nw.Enum):  # intervals, whose values are texts here
         category_of = {str(category): category for category in old.cat.get_categories().to_list()}
         cells = [category_of.get(cell, cell) for cell in cells]
-    is_number = kind == nw.Boolean or kind.is_numeric()
-    if kind == nw.Boolean:
+    elif kind == nw.String:
+        cells = list(map(str, cells))
+    elif kind == nw.Decimal:
+        cells = [Decimal(str(cell)) for cell in cells]
+    elif kind == nw.Boolean:
         fits = all(cell in (0, 1) for cell in cells)
-    else:
-        fits = not is_number or kind in (nw.Float32, nw.Float64) or all(float(cell).is_integer() for cell in cells)
-    as_given = np.array(cells) if is_number else list(map(str, cells)) if kind == nw.String else cells
-    new = nw.new_series(old.name, as_given, native_namespace=nw.get_native_namespace(old))
+    elif kind.is_integer():
+        fits = all(float(cell).is_integer() for cell in cells)
+    new = nw.new_series(
+        old.name, np.array(cells) if is_number else cells, native_namespace=nw.get_native_namespace(old)
+    )
+    before, after = nw.to_native(old), nw.to_native(new)
     if not fits:
         return new
-    if not library.is_pandas_like() and not library.is_polars():
-        return new.cast(kind) if is_number else new  # a dictionary of Arrow would have the order of its first rows
-    before, after = nw.to_native(old), nw.to_native(new)
-    typed = after.astype(before.dtype) if library.is_pandas_like() else after.cast(before.dtype)
-    return nw.from_native(typed, series_only=True)
+    if library.is_pandas_like():
+        after = after.astype(before.dtype)
+    elif library.is_polars():
+        after = after.cast(before.dtype)
+    elif kind == nw.Categorical:  # a dictionary of Arrow would have the order of its first rows
+        return new
+    else:
+        after = after.cast(before.type)
+    typed: Series = nw.from_native(after, series_only=True)
+    return typed.alias(old.name)  # an array of Arrow has no name
