@@ -12,7 +12,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -94,13 +94,13 @@ def _show(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
 
 
-_NO_MENTION = (ValueError, SyntaxError, MemoryError, RecursionError)  # but a cell with such characters
-
-
-def _read_mention(found: re.Match[str]) -> Setting:
-    """Return the mention that a pattern has found."""
+def _read_mention(found: re.Match[str]) -> Setting | None:
+    """Return the mention that a pattern has found; None for a cell with such characters."""
     name, value, python = found.groups()
-    return Setting(name, bool(value), _Literals().read(value) if value else None, python)
+    try:
+        return Setting(name, bool(value), _Literals().read(value) if value else None, python)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 class _Message(BaseException):
@@ -114,27 +114,16 @@ class _Message(BaseException):
         return "".join(map(str, self.args))
 
     @property
-    def mentioned(self) -> set[str]:
-        """Names of the parameters that the message mentions."""
-        return {name for name, _, _ in _MENTION.findall(self.marked)}
-
-    @property
-    def mentioned_values(self) -> list[object]:
-        """The values of these parameters that the message gives."""
-        found = []
-        for mention in _MENTION.finditer(self.marked):
-            with suppress(*_NO_MENTION):
-                found += [_read_mention(mention).value] if mention[2] else []
-        return found
+    def mentioned(self) -> list[Setting]:
+        """The parameters that the message mentions."""
+        return list(filter(None, map(_read_mention, _MENTION.finditer(self.marked))))
 
     def spelled(self, spell: Callable[[Setting], str]) -> str:
         """Return the message with every parameter as ``spell`` writes it."""
 
         def replace(found: re.Match[str]) -> str:
-            try:
-                return spell(_read_mention(found))
-            except _NO_MENTION:
-                return found[3]
+            mention = _read_mention(found)
+            return found[3] if mention is None else spell(mention)
 
         return (f"{self.where}: " if self.where else "") + _MENTION.sub(replace, self.marked)
 

@@ -118,7 +118,7 @@ def spell(message: BaseException | str) -> str:
     """Return an error or a warning as one line that names the options of the running command."""
     if not isinstance(message, IsinglassError | IsinglassWarning):
         return " ".join(str(message).split())
-    about = [getattr(message, "got", None), *map(repr, message.mentioned_values)]  # of columns that it gives by number
+    about = [getattr(message, "got", None), *(repr(each.value) for each in message.mentioned if each.has_value)]
     return " ".join(message.spelled(lambda mention: _as_option(mention, about)).split())
 
 

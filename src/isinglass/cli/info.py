@@ -174,7 +174,8 @@ def _needs_in_words(columns: Sequence[ColumnInfo], needed: str, doubts: Sequence
     """Say which options a fit needs, if any, beside those that depend on a doubt about the meaning of values."""
     if sum(column.kind is not None for column in columns) < 2:
         return {NEEDS: "another table: a network needs at least two columns"}
-    advised = [name_of(OPTIONS[name]) for name in ADVISED if any(name in doubt.mentioned for doubt in doubts)]
+    mentioned = {each.name for doubt in doubts for each in doubt.mentioned}
+    advised = [name_of(OPTIONS[name]) for name in ADVISED if name in mentioned]
     more = f"{' or '.join(advised)} if a warning is right" if advised else ""
     if not needed:
         return {NEEDS: f"no option, but {more}"} if more else {}
