@@ -225,7 +225,8 @@ def test_a_column_is_taken_once(columns):
             some.take(columns)
 
 
-@pytest.mark.parametrize("columns", [[[1], [1, 2]], np.empty(0, int), [False, False]])
+@pytest.mark.parametrize("columns", [[[1], [1, 2]], [], [2]])
 def test_what_is_no_choice_of_variables(columns):
     with pytest.raises(ArgumentError, match="columns must"):
         Variables.binary(2).take(columns)
+    assert Variables.binary(2).take(np.empty(0, int)).n_features == 0  # the columns that vary where none does

@@ -155,8 +155,6 @@ class Variables(FlatLayout):
     def take(self, columns: Sequence[int] | NDArray[np.generic]) -> Variables:
         """Return some of the variables, in this order."""
         chosen = choose_places(columns, self.n_features).tolist()
-        if not chosen:
-            raise ArgumentError("columns", "must have at least one column", columns)
         entries = ("names", "kinds", "categories", "scores", "covariate", *(["wording"] if self.wording else []))
         return copy_unchecked(self, **{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
 
