@@ -187,7 +187,8 @@ class SeparationError(IsinglassError, ValueError):
         """Return the error about two columns, given what messages call them."""
         return cls(
             f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so their coupling grows "
-            "without bound. Penalize that pair (alpha > 0 and a penalty weight > 0), or leave it without an edge."
+            f"without bound. It has no penalty, as asked or as selected: use {setting('alpha')} > 0 and a penalty "
+            "weight > 0, or leave the pair without an edge."
         )
 
 

@@ -124,7 +124,7 @@ def test_commands_code_and_app_find_the_same(survey, chosen, figures):
     """The app runs the commands; the code that it shows must find the same edges, differences and figures."""
     pytest.importorskip("matplotlib")
     first, _ = see(Recipe(survey.name))
-    numbers = {"resamples": 2, "permutations": 3, "ending": "svg"}
+    numbers = {"resamples": 10, "permutations": 3, "ending": "svg"}
     recipe = chosen_for(first, {"left_out": [0, 7, 8], "covariates": [6], **chosen, **numbers})
     jobs = ["fit", "bootstrap", *(["compare"] if "groups" in chosen else [])]
     drawn = [replace(recipe, choices=replace(recipe.choices, figure=kind)) for kind in figures]
@@ -225,7 +225,7 @@ BAD = [
     {"weights": 1.0},
     {"weight_kind": "other"},
     {"row_names": False},
-    {"resamples": 0},
+    {"resamples": 9},
     {"resamples": 10**9},
     {"resamples": True},
     {"permutations": 0},
@@ -251,7 +251,7 @@ def test_choices_go_to_the_page_and_back():
         "covariates": [1],
         "codes": {"-1": ["99"], "3": ["x"]},
         "weights": 3,
-        "resamples": 7,
+        "resamples": 17,
     }
     found = Choices.read(record, 4)
     again = json.loads(json.dumps(vars(found)))
@@ -291,6 +291,14 @@ def test_messages_name_controls_of_the_page_and_else_options_of_the_command_line
     assert "use “Codes for missing answers: 99”." in warnings_of("look", "items.csv")
     items.assign(f=np.arange(300) % 120).to_csv("items.csv", index=False)
     assert "use “99 is missing in a”." in warnings_of("look", "items.csv")
+
+
+def test_a_control_without_a_value_is_called_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "one.csv", ["a", "b"], [[k % 2, k % 3 % 2] for k in range(20)])
+    wanted = "“Use”, “Weights of the rows” and “The first column names the rows” must leave at least one column; none"
+    with pytest.raises(Exception, match=wanted):
+        run_command(["fit", "one.csv", "--drop", "a,b"])
 
 
 def test_groups_are_called_by_their_control(tmp_path, monkeypatch):

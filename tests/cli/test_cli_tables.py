@@ -167,7 +167,7 @@ def test_info_of_fewer_than_two_columns(tmp_path):
     one = write_csv(tmp_path / "one.csv", ["x"], [[value] for value in (1.5, 2.7, 3.1, 4.9, 5.3, 2.2)])
     assert "a network needs at least two columns" in run("info", one).stdout
     none = write_csv(tmp_path / "none.csv", ["nr", "name"], [[k, "abcdef"[k] * 2] for k in range(6)])
-    assert "A network needs at least two columns" in data_error("info", none)
+    assert "leaves out all: 'name' (names rows)" in data_error("info", none)
 
 
 def test_info_of_a_table_in_which_nothing_varies():

@@ -103,6 +103,14 @@ def test_bad_groups_are_named(table, tmp_path):
     assert "1 of 6 rows was left out because of 1 missing cell (8.3%) and 1 missing group label." in dropped["methods"]
 
 
+def test_groups_that_are_separated_are_told_to_set_a_penalty(tmp_path):
+    """All rows are independent, for which the selected penalty is 0."""
+    table = write_csv(tmp_path / "a.csv", ["a", "b", "g"], [[i % 2, int(i % 3 == 0), int(i < 5)] for i in range(1, 9)])
+    line = error_line(run("compare", table, "--groups", "g", "-B", "1", code=3))
+    assert "It has no penalty, as asked or as selected: use --alpha > 0" in line
+    run("compare", table, "--groups", "g", "-B", "1", "--alpha", "0.1")
+
+
 @pytest.mark.parametrize("missing", ["impute", "drop"])
 def test_rows_without_a_group_or_a_subject_are_left_out(tmp_path, missing):
     rows = [

@@ -23,7 +23,7 @@ from commands import (
 
 from isinglass import IsingLasso, load, save, simulate
 from isinglass import bootstrap as resample
-from isinglass.cli.plot import KINDS
+from isinglass.cli.plot import KINDS, USED_BY
 
 X = draw_rows()
 
@@ -285,7 +285,8 @@ def refuse_to_resample(monkeypatch):
 def test_every_figure(folder, resampled, kind, monkeypatch):
     """An option changes the figure or is refused, and nothing is resampled again."""
     refuse_to_resample(monkeypatch)
-    words = ["plot", kind, folder / "given" / "model.npz", folder / "table.csv"]
+    table = [folder / "table.csv"] if kind in USED_BY["TABLE"] else []
+    words = ["plot", kind, folder / "given" / "model.npz", *table]
     needs = [] if kind in ("network", "centrality", "path", "check") else ["--bootstrap", resampled]
     figures = {run(*words, *needs, "-o", "-").stdout_bytes}
     assert next(iter(figures)).startswith(b"\x89PNG")
@@ -328,6 +329,13 @@ def test_attributes_have_names(tmp_path, model, words):
     assert "groups.csv must name every attribute in its header; column 2 has no name." in message
 
 
+@pytest.mark.parametrize("name", ["degree", "x"])
+def test_an_attribute_that_has_the_name_of_a_column_is_refused_with_its_file(tmp_path, model, name):
+    (tmp_path / "groups.csv").write_text(f"name,{name}\nwater,1\n", encoding="utf-8")
+    message = data_error("export", model, "--attributes", tmp_path / "groups.csv")
+    assert f"groups.csv: an attribute of nodes cannot be called {name!r}: isinglass, Gephi," in message
+
+
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
     for name in "ab":
@@ -343,6 +351,14 @@ def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
 def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
     assert wanted in error_line(run("plot", kind, model, "-o", tmp_path / "a.png", code=2))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_said_of_a_table_that_is_not_read(tmp_path, folder, model):
+    for words in (["report", model], ["plot", "path", model]):
+        line = error_line(run(*words, "--weights", "nope", "--missing", "drop", "-o", "-", code=2))
+        assert line == "Error: --missing and --weights need TABLE, which they say how to read."
+    line = error_line(run("plot", "network", model, folder / "table.csv", "-o", tmp_path / "a.png", code=2))
+    assert line == "Error: TABLE is for path, check; the figure network does not use it."
 
 
 def test_the_path_can_be_made_from_the_table(tmp_path, folder, model):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from isinglass import load
 from isinglass.cli import COMMANDS, main
+from isinglass.cli.bootstrap import LEAST_DROPS
 from isinglass.cli.command import command_line
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
 from isinglass.cli.grammar import Form, name_of, spell_option
@@ -24,6 +25,7 @@ from isinglass.column_keys import read_column
 from isinglass.data import as_table
 from isinglass.data.files.read_table import read_table
 from isinglass.select import SELECTORS, Method, Run
+from isinglass.select.bootstrap import DROP_SHARES
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +269,18 @@ def test_columns_that_share_a_name_or_are_called_like_a_word_go_by_number():
     assert kinds_by_key(["a", "b", 2, "d"], kinds) == {"a:#3": "ordinal", "d": "nominal"}
 
 
+def test_options_that_messages_suggest_mean_the_columns_of_the_message(tmp_path):
+    rows = np.random.default_rng(0).integers(1, 6, (60, 5))
+    table = write_csv(tmp_path / "a.csv", ["#3", "lead", "A:B", "none", "q"], rows.tolist())
+    said = data_error("fit", table)
+    words = shlex.split(said.partition("use ")[2].partition(" (`")[0])
+    assert words == ["--ordinal", "[#]3,lead,A:B,none,q"]
+    shown = run("fit", table, *words, "--alpha", "0.1").stderr
+    assert "5 columns" in shown
+    words = shlex.split(said.partition("leave the column out (")[2].partition(")")[0])
+    assert "lead, A:B, none, q: ordinal" in run("fit", table, *words, "--ordinal", "lead:q", "--alpha", "0.1").stderr
+
+
 def test_every_command_line_is_repeated_as_it_was_written():
     words = shlex.split(
         "--missing drop --encode auto --encode a=x=1,y=0 --binarize b=2e0 --weights none --weight-kind counts --drop c "
@@ -413,6 +427,8 @@ def test_fit_says_what_became_one(tmp_path):
     assert "15 columns: yes = 1, no = 0" in run("fit", many, "--encode", "auto", "--alpha", "0.1").stderr
     read_as = ["--encode", "auto", "--encode", "q3=yes=0,no=1"]
     assert "q3: no = 1, yes = 0" in run("fit", many, *read_as, "--alpha", "0.1").stderr
+    one = write_csv(tmp_path / "one.csv", ["a", "b", "k"], [[k % 2, k % 3 % 2, 7.5] for k in range(60)])
+    assert "k: always 7.5" in run("fit", one, "--continuous", "k", "--alpha", "0.1").stderr
     assert "Values" not in run("fit", write_table(tmp_path / "bits.csv"), "--alpha", "0.1").stderr
 
 
@@ -537,6 +553,20 @@ def test_the_processor_is_a_device(table):
     assert run("fit", table, "--alpha", "0.1", "--device", "cpu").stdout == plain
 
 
-def test_a_device_is_for_joint_fits(table):
-    result = run("fit", table, "--method", "nodewise", "--device", "cuda", code=2)
-    assert "--device needs --method joint, not nodewise" in error_line(result)
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["--method", "nodewise", "--device", "cuda"], "--device needs --method joint, not nodewise."),
+        (["--method", "nodewise", "--max-time", "3"], "--max-time needs --select two-stage, not ebic."),
+        (["--alpha", "0.1", "--max-time", "3"], "--max-time limits the search for a penalty, and --alpha sets it."),
+    ],
+)
+def test_how_a_fit_runs_is_refused_before_the_table_is_read(tmp_path, words, wanted):
+    (tmp_path / "broken.csv").write_text("a,b\n1\n")
+    assert error_line(run("fit", tmp_path / "broken.csv", *words, code=2)) == f"Error: {wanted}"
+
+
+def test_every_share_of_dropped_rows_has_a_resample(table):
+    assert len(DROP_SHARES) == LEAST_DROPS
+    line = error_line(run("bootstrap", table, "--kind", "case-drop", "-B", "9", code=2))
+    assert line == "Error: --kind case-drop needs at least 10 --resamples; got 9."

@@ -83,7 +83,11 @@ def test_a_wrong_argument_carries_its_parts_and_travels():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(1e-5, "under 1 ms"), (0.25, "250 ms"), (59, "59 s"), (61, "1 min 1 s"), (7200, "2.0 h")]
+    ("seconds", "text"),
+    [
+        *[(1e-5, "under 1 ms"), (0.25, "250 ms"), (0.9996, "1.0 s"), (2.34, "2.3 s"), (9.97, "10 s"), (59, "59 s")],
+        *[(59.7, "1 min 0 s"), (61, "1 min 1 s"), (7200, "2.0 h")],
+    ],
 )
 def test_durations(seconds, text):
     assert format_seconds(seconds) == text

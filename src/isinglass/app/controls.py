@@ -16,6 +16,7 @@ LABELS = {
     "na_values": "Codes for missing answers",
     "na_value": "is missing in",  # after a value, before its column
     "covariates": "Covariate",
+    "drop": "Use",  # the boxes that are unticked
     "id_column": "The first column names the rows",
 }
 """Of controls, by the arguments that they stand for."""
@@ -33,8 +34,8 @@ def name_control(mention: Setting) -> str | None:
     if name == "na_values" and mention.has_value:
         return join_words([_name_codes(column, codes) for column, codes in value.items()])
     columns = _list_columns(value)
-    if name == "drop" and not isinstance(value, int):  # else of a file that cannot be opened, with no boxes
-        return f"untick {columns}" if mention.has_value else "untick it"
+    if name == "drop" and mention.has_value:  # a number is of a file that cannot be opened, with no boxes
+        return None if isinstance(value, int) else f"untick {columns}"
     if name in OPTIONS["kinds"]:
         return f"“{LABELS['kinds']}: {OPTIONS['kinds'][name]}”" + (f" for {columns}" if mention.has_value else "")
     if name == "kinds" or name not in LABELS:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import Any, Literal
 
+from isinglass.cli.bootstrap import LEAST_DROPS
 from isinglass.cli.reading import kinds_by_key, spell_reading
 from isinglass.json_text import JsonObject
 
@@ -51,16 +52,17 @@ class Choices:
                 merged = known[name] | {int(j): each for j, each in sent[name].items()}
                 sent[name] = {j: each for j, each in merged.items() if each is not None}
             found = make_record(cls, sent)
-        except (TypeError, AttributeError, DamagedError) as error:
-            raise ValueError(f"These choices are not valid: {error}.") from None
+        except (TypeError, AttributeError, ValueError, DamagedError) as error:
+            raise ValueError("These choices are not valid.") from error
         places = [*found.kinds, *found.left_out, *found.covariates, *(j for j in found.codes if j != -1)]
         places += [j for j in (found.weights, found.groups) if j is not None]
         if not all(0 <= j < n_columns for j in places):
             raise ValueError("The table has no such column.")
         if not all(word.strip() for words in found.codes.values() for word in words):
             raise ValueError("A code for missing answers must not be blank.")
-        if not all(1 <= number <= MOST_RESAMPLES for number in (found.resamples, found.permutations)):
-            raise ValueError(f"Choose 1 to {MOST_RESAMPLES} resamples or permutations.")
+        for name, least in (("resamples", LEAST_DROPS), ("permutations", 1)):
+            if not least <= vars(found)[name] <= MOST_RESAMPLES:
+                raise ValueError(f"Choose {least} to {MOST_RESAMPLES} {name}.")
         if found.figure not in FIGURES:
             raise ValueError("Unknown figure.")
         return found

@@ -138,9 +138,9 @@ class Handler(BaseHTTPRequestHandler):
         elif int(size) > MOST_JSON or self.headers.get_content_type() != "application/json":
             raise ValueError("The request is too large, or its content is not JSON.")
         elif what == "choose":
-            session.choose(json.loads(self.rfile.read(int(size))), int(which))
+            session.choose(json.loads(self.rfile.read(int(size))), _read_number(which))
         elif what == "stop":
-            session.stop(int(which))
+            session.stop(_read_number(which))
         elif what in changes:
             changes[what](which)
         else:
@@ -161,3 +161,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(header, value)
         self.end_headers()
         self.wfile.write(content)
+
+
+def _read_number(which: str) -> int:
+    """Return the number of a table or of a job."""
+    if not which.isdecimal():
+        raise ValueError("Unknown action.")
+    return int(which)

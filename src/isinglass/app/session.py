@@ -20,6 +20,7 @@ from isinglass.json_text import JsonObject
 MOST_BYTES = 1 << 30  # of a table
 RESULT_JOBS = [kind for kind in JOBS if "targets" in JOBS[kind]]  # the others inspect a table
 FIRST = {"fit": "Fit the network first.", "bootstrap": "Run the bootstrap first."}  # what other jobs start from
+STALE = "The choices have changed since the fit. Fit again."
 JOB_FIELDS = ("kind", "key", "sources", "number", "state", "text", "count", "total", "left", "error")
 RESULT_FIELDS = ("kind", "key", "sources", "facts", "warnings")
 """What the page shows of jobs, and of results."""
@@ -163,8 +164,10 @@ class Session:
         table = self.shown
         recipe, unfinished = table.recipe, {one.key: one for one in self.queue.jobs if one.is_open}
         for source in recipe.sources(kind):
-            if source in unfinished or not table.is_current(source):
+            if source in unfinished or source not in table.results:
                 raise ValueError(FIRST[source])
+            if not table.is_current(source):
+                raise ValueError(STALE)
         if kind == "compare" and recipe.choices.groups is None:
             raise ValueError("Choose the column that holds the groups first.")
         same = unfinished.get(recipe.key(kind))

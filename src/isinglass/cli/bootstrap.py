@@ -27,6 +27,8 @@ RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
 MOST_NODES = 60
 """Nodes up to which closeness and betweenness are computed in every resample."""
+LEAST_DROPS = 10
+"""Resamples of "case-drop": one for each share of the rows that is dropped."""
 FILES = ["edges.csv", "nodes.csv", "edge_differences.csv", "node_differences.csv", "drops.csv", *RESAMPLES.values()]
 
 
@@ -59,13 +61,15 @@ def bootstrap(
     from isinglass.select.bootstrap import bootstrap as resample
     from isinglass.select.checkpoint import make_folder
 
+    n_boot, reselect = n_resamples or 1000, reselect is not False
     if kind == "all" and output is None:
         raise click.UsageError("--kind all needs -o FOLDER.")
+    if kind != "rows" and n_boot < LEAST_DROPS:
+        raise click.UsageError(f"--kind {kind} needs at least {LEAST_DROPS} --resamples; got {n_boot}.")
     folder = output_folder(output, FILES, force=force, inputs=[table, attributes])
     data = reading.read_to_fit(console, table)
     communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()
-    n_boot, reselect = n_resamples or 1000, reselect is not False
     if checkpoint is not None:
         make_folder(checkpoint)
     found = {}

@@ -171,9 +171,9 @@ def color_wanted() -> bool | None:
 
 def format_seconds(seconds: float) -> str:
     """Return a duration with the digits that matter."""
-    if seconds < 1:
+    if seconds < 0.9995:  # from here on, as 1000 ms
         return f"{1e3 * seconds:.0f} ms" if seconds >= 1e-3 else "under 1 ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{rest} s"
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes / 60:.1f} h"

@@ -127,11 +127,10 @@ def _meaning(rule: Rule) -> str:
         words = [" or ".join(values) for values in together.values()]
         listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]
         return f"{rule.kind}, {(' < ' if rule.kind == 'ordinal' else ', ').join(listed)}"
-    zero, one = (
-        "nothing" if side is None else " or ".join(map(str, side)) if isinstance(side, tuple) else str(side)
-        for side in rule.pair
-    )
-    return f"{one} = 1, {zero} = 0"
+    words = [" or ".join(map(str, side)) if isinstance(side, tuple) else str(side) for side in rule.pair]
+    if None in rule.pair:  # a constant
+        return f"always {words[rule.pair[0] is None]}"
+    return f"{words[1]} = 1, {words[0]} = 0"
 
 
 def missing_facts(missing: Missing | None, names: Sequence[str]) -> JsonObject | None:

@@ -40,7 +40,7 @@ def export(console: Console, model: str, format: str | None, output: Path | None
     check_target(output, [model, attributes])
     loaded = Loaded.open(model)
     network = loaded.network.without_covariates()
-    known = Attributes.read(attributes, network.variables)
+    known = Attributes.read(attributes, network.variables, ())
     format = format or SUFFIXES.get(ending, "edges")
     options: dict[str, Any] = {
         "node_attributes": known.columns or None,

@@ -122,7 +122,13 @@ def spell_column(column: ColumnKey) -> str:
 def _spell_columns(columns: Sequence[ColumnKey] | ColumnKey) -> str:
     """Return one column, or several, as a list."""
     listed = [columns] if isinstance(columns, str | int) else columns
-    return ",".join(_quote(spell_column(each)) for each in listed)
+    return ",".join(_quote(_spell_found(each)) for each in listed)
+
+
+def _spell_found(column: ColumnKey) -> str:
+    """Return a column for an option that knows patterns: the name ``#3`` is ``[#]3``, as ``#3`` is the third column."""
+    word = spell_column(column)
+    return word if read_column(word) == column else f"[#]{word[1:]}"
 
 
 def _split_column(text: str) -> tuple[ColumnKey, str]:
@@ -153,7 +159,7 @@ def _spell_missing(said: OfColumn[str]) -> str:
     column, text = said
     if column is None:
         return f"={text}" if "=" in text else text
-    name = _quote(spell_column(column), '^"|=')
+    name = _quote(_spell_found(column), '^"|=')
     return f"{name}={text}"
 
 

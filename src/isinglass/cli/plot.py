@@ -15,7 +15,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL, one_of
 from isinglass.cli.output import METADATA, figure_bytes, output_file, require_matplotlib, write_file
-from isinglass.cli.reading import READING_AGAIN, Reading
+from isinglass.cli.reading import READING_AGAIN, Reading, require_table
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -96,8 +96,9 @@ KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "check": _check,
     "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
 }
-# Options that only some of them use.
+# What only some of them use.
 USED_BY = {
+    "TABLE": ("path", "check"),
     "--attributes": ("network", "centrality"),
     "--bootstrap": ("centrality", "bootstrap", "differences", "strength-differences", "stability"),
 }
@@ -135,9 +136,10 @@ def plot(
     options: sizes, rings, positions, colors of edges.
     """
     output = output_file(output, f"{kind}.png", METADATA, [model, table, attributes])
-    for option, given in (("--attributes", attributes), ("--bootstrap", bootstrap)):
-        if given is not None and kind not in USED_BY[option]:
-            raise click.UsageError(f"{option} is for {', '.join(USED_BY[option])}; the figure {kind} does not use it.")
+    for word, given in (("TABLE", table), ("--attributes", attributes), ("--bootstrap", bootstrap)):
+        if given is not None and kind not in USED_BY[word]:
+            raise click.UsageError(f"{word} is for {', '.join(USED_BY[word])}; the figure {kind} does not use it.")
+    require_table(table, reading)
     require_matplotlib()
     loaded = Loaded.open(model)
     groups = Attributes.read(attributes, loaded.network.variables).groups

@@ -14,10 +14,10 @@ from isinglass.cli import option_table
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
-from isinglass.cli.grammar import Codes, OfColumn, spell_column, spell_option
+from isinglass.cli.grammar import Codes, OfColumn, name_of, spell_column, spell_option
 from isinglass.cli.option_table import OPTIONS, files_of, under
 from isinglass.column_keys import name_ranges
-from isinglass.errors import DataError
+from isinglass.errors import DataError, join_words
 
 if TYPE_CHECKING:
     from isinglass.arguments import Options
@@ -194,3 +194,11 @@ READING = Bundle("reading", Reading, under(option_table.READING, option_table.AD
 OF_A_FILE = "missing weights transpose weight_kind header id_column na_values delimiter encoding decimal sheet"
 READING_AGAIN = Bundle("reading", Reading, OF_A_FILE.split())
 """For a table of a model, which knows its columns and what their values mean."""
+
+
+def require_table(table: str | None, reading: Reading) -> None:
+    """Refuse options that say how to read a table where none is given."""
+    if table is None and reading.said:
+        given = [name_of(OPTIONS[name]) for name in reading.said]
+        what = "needs TABLE, which it says" if len(given) == 1 else "need TABLE, which they say"
+        raise click.UsageError(f"{join_words(given)} {what} how to read.")

@@ -12,7 +12,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL
 from isinglass.cli.output import Record, output_file, read_record, write_file
-from isinglass.cli.reading import READING_AGAIN, Reading
+from isinglass.cli.reading import READING_AGAIN, Reading, require_table
 from isinglass.json_text import JsonObject
 
 ENDINGS = (".html", ".htm")  # another file is probably a table, named by mistake
@@ -41,6 +41,7 @@ def report(
     from isinglass.show.report import write_report
 
     output = output_file(output, "report.html", ENDINGS, [model, table, attributes])
+    require_table(table, reading)
     loaded = Loaded.open(model)
     known = Attributes.read(attributes, loaded.network.variables)
     place = Path(model)

@@ -132,8 +132,8 @@ class Source:
         """Return some of the columns, in this order, as a table of its own."""
         if not len(kept):
             raise DataError(
-                f"the options {setting('columns')}, {setting('drop')}, {setting('weights')} and "
-                f"{setting('id_column')} must leave at least one column; none is left."
+                f"{setting('drop', python='columns, drop')}, {setting('weights')} and {setting('id_column')} must "
+                "leave at least one column; none is left."
             )
         adjacent = list(kept) == list(range(kept[0], kept[0] + len(kept)))
         part = slice(kept[0], kept[0] + len(kept)) if adjacent else kept  # a slice is not copied

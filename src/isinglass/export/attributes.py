@@ -200,7 +200,7 @@ def check_name(name: object, of: Literal["node", "edge"], variables: Variables, 
     is_binary = all(kind == "binary" for kind in variables.take(variables.is_modeled).kinds)
     reserved = RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
     reasons = {
-        "isinglass, Gephi, networkx or Cytoscape give that name a meaning": reserved,
+        "isinglass, Gephi, networkx or Cytoscape give that name a meaning, and all files share names": reserved,
         "another column has that name, in upper or lower case": {xml_characters(other).casefold() for other in taken},
     }
     for reason, names in reasons.items():

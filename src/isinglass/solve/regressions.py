@@ -19,7 +19,7 @@ from isinglass.arguments import check_not_negative, check_word
 from isinglass.arrays import FloatArray, Frozen, Mask, count_within
 from isinglass.data import Table
 from isinglass.data.counts import dimensions_of, sd_of
-from isinglass.errors import SeparationError
+from isinglass.errors import SeparationError, setting
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.pairs import block_coordinates, pairs_of
@@ -320,7 +320,7 @@ class NodewiseProblem:
                 raise SeparationError(
                     f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
                     f"its zeros from its ones, so the coefficient of column {t} grows without bound. "
-                    "Use alpha > 0."
+                    f"Use {setting('alpha')} > 0."
                 )
 
     def _category_fields(self, paths: NodePaths, is_solved: Mask, estimates: Estimates) -> FloatArray:
