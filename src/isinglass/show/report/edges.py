@@ -91,27 +91,22 @@ def list_tables(subject: Subject, whole: Subject) -> list[JsonObject | None]:
     ``whole`` is the subject with its covariates, on which these depend.
     """
     network, stored, counts, shares = subject.network, subject.stored, subject.pair_counts, whole.shares
-    found: list[JsonObject | None] = [None] * len(stored)
     if network.variables.is_binary:
-        return found
-    place = {(s, t): k for k, (s, t) in enumerate(pairs_of(stored, network.n_features).tolist())}
-    room, blocks = MOST_CELLS, network.blocks
+        return [None] * len(stored)
+    found, room, blocks = {}, MOST_CELLS, network.blocks
     for k in network.by_strength.tolist():
         s, t = network.edge_index[k].tolist()
         block, count = blocks[k], counts.get((s, t))
         room -= block.size + (0 if count is None else count.size)
         if room < 0:
             break
-        if (s, t) in place:
-            signed = bool(network.edge_signs[k])
-            means = None if shares is None else expected_along(whole.network, k, shares, whole.rules)
-            rows = None if signed else round_digits(block)
-            found[place[s, t]] = {
-                "block": rows,
-                "counts": count,
-                "means": None if means is None else round_digits(means),
-            }
-    return found
+        means = None if shares is None else expected_along(whole.network, k, shares, whole.rules)
+        found[s, t] = {
+            "block": None if network.edge_signs[k] else round_digits(block),
+            "counts": count,
+            "means": None if means is None else round_digits(means),
+        }
+    return [found.get((s, t)) for s, t in pairs_of(stored, network.n_features).tolist()]
 
 
 def expected_along(
