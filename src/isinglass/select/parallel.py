@@ -6,7 +6,6 @@ how often it runs. Where there is a checkpoint, it returns a mapping of names to
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import logging
 import sys
@@ -14,15 +13,14 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from contextvars import ContextVar, copy_context
+from contextlib import closing
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from isinglass import _core
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -34,6 +32,7 @@ from isinglass.errors import (
     suppressed,
 )
 from isinglass.machine.threads import one_blas_thread
+from isinglass.machine.working_threads import working
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
 from isinglass.select.run import Run
@@ -116,7 +115,7 @@ def _attempt(
 ) -> _Outcome:
     """Run a task of a batch, those that were started together, perhaps in another thread."""
     try:
-        with running.task(batch), suppress_warnings(*muted):
+        with working.task(batch), suppress_warnings(*muted):
             return _Outcome(number, result=function(*arguments))
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
@@ -124,54 +123,6 @@ def _attempt(
         return _Outcome(number, error=error)
 
 
-_own_batches: ContextVar[tuple[int, ...]] = ContextVar("batches", default=())  # of this thread, outermost first
-
-
-class _Running:
-    """The threads of this process that run tasks, each with the number of its batch, and of those that this is part of.
-
-    Python raises KeyboardInterrupt in its main thread alone, and kernels of other threads would go on. They are told to
-    stop, and waited for: an interpreter that ends while a kernel runs aborts the process.
-    """
-
-    def __init__(self) -> None:
-        self._threads: list[tuple[tuple[int, ...], int]] = []  # batches, thread
-        self._stopped: set[int] = set()  # for good: a task of theirs may only be about to start
-        self._changed = threading.Condition()
-        atexit.register(self.stop)
-
-    @contextmanager
-    def task(self, batch: int) -> Iterator[None]:
-        """Note that this thread works for a batch inside the block."""
-        entry = (*_own_batches.get(), batch), threading.get_ident()
-        with self._changed:
-            if self._stopped.intersection(entry[0]):
-                raise KeyboardInterrupt
-            self._threads.append(entry)
-        token = _own_batches.set(entry[0])
-        try:
-            yield
-        finally:
-            _own_batches.reset(token)
-            with self._changed:
-                self._threads.remove(entry)
-                self._changed.notify_all()
-
-    def stop(self, *batches: int) -> None:
-        """Interrupt the tasks of some batches, or of all, in other threads; return when they have ended."""
-        here = threading.get_ident()
-        with self._changed:
-            ending = set(batches or (batch for own, _ in self._threads for batch in own))
-            self._stopped |= ending
-            try:
-                while others := {thread for own, thread in self._threads if ending.intersection(own)} - {here}:
-                    _core.stop_threads(list(others))
-                    self._changed.wait(0.1)
-            finally:  # also after a second interrupt: numbers of threads are used again
-                _core.stop_threads([])
-
-
-running = _Running()
 _batch_numbers = itertools.count()
 
 
@@ -224,7 +175,7 @@ def _run_in_threads(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_th
     finally:
         pool.shutdown(wait=done, cancel_futures=True)
         if not done:
-            running.stop(batch)
+            working.stop(batch)
 
 
 def _run_by_joblib(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_jobs: int | None) -> Generator[_Outcome]:
@@ -253,7 +204,7 @@ def _run_by_joblib(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_job
         raise _WorkersLostError from error
     finally:
         if not done:
-            running.stop(batch)
+            working.stop(batch)
         if hasattr(outcomes, "close"):
             with warnings.catch_warnings():  # joblib warns of tasks that were started and are no longer wanted
                 warnings.simplefilter("ignore", UserWarning)
