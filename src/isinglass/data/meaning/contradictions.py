@@ -75,18 +75,23 @@ def _has_meaning(rule: Rule, encode: Statement) -> bool:
     """
     stated = list(encode.numbers)
     codes = dict(zip(stated, number_objects(stated).convert(rule).tolist(), strict=True))
-    numbers = {value: n for value, n in encode.answers.items() if encode.by_name or codes[value] >= 0}
     if any(codes[value] != ABSENT for value in encode.missing):
         return False
-    if not numbers or not isinstance(rule, Levels):
-        return not (encode.by_name and numbers)
-    if not all(map(is_number, numbers.values())) or not rule.entries.keys() <= numbers.keys():
+    numbers = {value: number for value, number in encode.answers.items() if encode.by_name or codes[value] >= 0}
+    if not numbers:
+        return True
+    return _has_order(rule, numbers, codes) if isinstance(rule, Levels) else not encode.by_name
+
+
+def _has_order(rule: Levels, numbers: Mapping[Value, Value], codes: Mapping[Value, int]) -> bool:
+    """Tell whether the numbers of all values of a rule give the order of its categories, and the scores it has."""
+    points = set(numbers.values())
+    if not all(map(is_number, points)) or not rule.entries.keys() <= numbers.keys():
         return False
-    order = sorted(set(numbers.values()))
-    if rule.kind == "binary" and set(order) <= {0, 1}:
-        order = [0, 1]
-    has_scores = rule.kind != "ordinal" or _has_scores(rule, order)
-    return has_scores and all(codes[value] == order.index(number) for value, number in numbers.items())
+    order = [0, 1] if rule.kind == "binary" and points <= {0, 1} else sorted(points)
+    if rule.kind == "ordinal" and not _has_scores(rule, order):
+        return False
+    return all(codes[value] == order.index(number) for value, number in numbers.items())
 
 
 def contradict(one: Rule, other: Rule) -> bool:

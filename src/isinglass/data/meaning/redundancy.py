@@ -73,16 +73,20 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     dependent, coefficients = _explain(usual)
     involved = np.abs(coefficients) > INVOLVED
     holds = _hold(cells, coefficients, involved, dependent)
-    varies = np.abs(usual - np.median(usual, axis=0)) > COMPUTED
     units = (spreads * largest)[varied]
     relations = []
-    for k, j in enumerate(dependent):
-        others = np.flatnonzero(involved[:, k])
-        n_rows = varies[:, [*others, j]].any(axis=1).sum()  # as few rows as columns are always such a relation
-        if holds[k] and len(others) > 1 and n_rows > 2 * len(others):
-            slopes = (coefficients[:, k] * units[j] / units)[others]
-            relations.append(columns[varied[_put_total_first(j, others, slopes)]].tolist())
+    for j, slopes, is_involved in zip(dependent[holds], coefficients.T[holds], involved.T[holds], strict=True):
+        others = np.flatnonzero(is_involved)
+        if len(others) > 1 and _vary_enough(usual[:, [*others, j]]):
+            in_source = (slopes * units[j] / units)[others]
+            relations.append(columns[varied[_put_total_first(j, others, in_source)]].tolist())
     return relations
+
+
+def _vary_enough(rows: FloatArray) -> bool:
+    """Tell whether rows vary often enough: as many as there are columns always have a linear relation."""
+    varies = np.abs(rows - np.median(rows, axis=0)) > COMPUTED
+    return bool(varies.any(axis=1).sum() > 2 * (rows.shape[1] - 1))
 
 
 def _enough_rows(n_columns: int) -> int:
