@@ -52,7 +52,7 @@ def _choose_row_names(source: Source, options: ReadOptions) -> int | None:
     named = _named_columns(options)
     if place is None or (source.names is not None and source.names[place] in named):
         return None
-    if coding is None and _may_be_variable(source, place):
+    if coding is None:
         _doubt_row_names(source, place, named)
     return place
 
@@ -93,33 +93,33 @@ def find_row_names(table: Source, *, numbers_are_data: bool, is_transposed: bool
     n_texts = sum(isinstance(value, str) and not AMOUNT.fullmatch(value) for value in values)
     if 2 * n_texts > n_rows:  # fewer, beside numbers, are values that cannot be read
         return 0
-    are_whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
-    ascend = are_whole and n_rows > 2 and all(before < after for before, after in pairwise(values))
+    are_whole = n_rows > 2 and all(is_number(value) and value % 1 == 0 for value in values)
+    ascend = are_whole and all(before < after for before, after in pairwise(values))
     return 0 if ascend and not numbers_are_data else None
 
 
-def _may_be_variable(table: Source, place: int) -> bool:
-    """Tell whether a column of row names holds numbers, and nothing but their order says that they name rows."""
+def _doubt_row_names(table: Source, place: int, named: Collection[Hashable]) -> None:
+    """Warn that numbers are taken for row names if only their order says so; refuse options that give numbers."""
     name = None if table.names is None else table.names[place].strip()
     has_usual_name = name is not None and (name.casefold() in ID_NAMES or is_identifier(name, has_many_values=True))
-    is_declared = has_usual_name or table.row_names_at is not None
-    return not is_declared and all(map(is_number, table.column(place).distinct))
-
-
-def _doubt_row_names(table: Source, place: int, named: Collection[Hashable]) -> None:
-    """Warn that a column that may be a variable is taken for row names; refuse numbers, which do not count these."""
+    are_numbers = all(map(is_number, table.column(place).distinct))
+    if has_usual_name or not are_numbers or table.row_names_at is not None:
+        return
     where, why = table.where(place), "it holds a whole number in every row, in ascending order"
-    if any(is_whole(key) and key >= 0 for key in named):
+    if any(is_whole(key) and key >= 0 for key in named):  # -1 is the last column in any case
         raise DataError(
             "options must name columns by name, or tell where the row names are, which numbers do not count: "
             f"{where} may hold them, as {why}. Pass {setting('id_column', place)} if it does, else "
             f"{setting('id_column', None)}."
         )
-    text = (
-        f"{where[0].upper()}{where[1:]} is taken for row names: {why}. If it is a variable, say so "
-        f"({setting('id_column', None)})."
+    taken = f"{where[0].upper()}{where[1:]} is taken for row names: {why}."
+    warn(
+        MeaningWarning(
+            f"{taken} If it is a variable, say so ({setting('id_column', None)}).",
+            () if name is None else (name,),
+            "names rows?",
+        )
     )
-    warn(MeaningWarning(text, () if table.names is None else (table.names[place],), "names rows?"))
 
 
 def _spell_cells(column: Column) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import tempfile
 from collections.abc import Sequence
@@ -69,45 +70,49 @@ def _check_labels(data: bytes) -> None:
 
 def _labeled_texts(data: bytes) -> tuple[list[bytes], str]:
     """Return the texts that have labels in an SPSS file, and their encoding, from the records of its dictionary."""
-    order = "<" if data[64:65] in (b"\2", b"\3") else ">"
+    file, order = io.BytesIO(data), "<" if data[64:65] in (b"\2", b"\3") else ">"
 
-    def integers(place: int, number: int = 1) -> tuple[int, ...]:
-        return struct.unpack_from(f"{order}{number}i", data, place)
+    def integers(number: int) -> tuple[int, ...]:
+        return struct.unpack(f"{order}{number}i", file.read(4 * number))
+
+    def skip(n_bytes: int) -> None:
+        file.seek(max(n_bytes, 0), io.SEEK_CUR)
 
     encoding, values, texts = "cp1252", list[bytes](), list[bytes]()
     is_text: dict[int, bool] = {}  # by the number of a variable, which counts the segments of eight bytes before it
-    segment, place = 1, 176
+    segment = 1
+    file.seek(176)  # below the head
     while True:
-        kind, first, second, third = integers(place, 4)
+        kind, first = integers(2)
         if kind == _VARIABLE:
-            width, has_label, n_missing = first, second, abs(third)
+            width, (has_label, n_missing, *formats) = first, integers(4)
             if width > 255:
                 raise DataError("the SPSS file is damaged: it has a variable of an impossible width.")
             if width >= 0:  # 0 is a number; -1 a further segment of the text before
-                is_text[segment] = width > 0 or any(each >> 16 in (1, 2) for each in integers(place + 16, 2))
+                is_text[segment] = width > 0 or any(each >> 16 in (1, 2) for each in formats)
                 segment += max(-(-width // 8), 1)
-            place += 32
+            skip(8)  # its name
             if has_label:
-                place += 4 + -(-max(*integers(place), 0) // 4) * 4
-            place += 8 * n_missing
+                skip(-(-integers(1)[0] // 4) * 4)
+            skip(8 * abs(n_missing))
         elif kind == _LABELS:
-            values, place = [], place + 8
+            values = []
             for _ in range(first):
-                values.append(data[place : place + 8])
-                place += 8 + (data[place + 8] // 8 + 1) * 8
+                values.append(file.read(8))
+                skip(file.read(1)[0] // 8 * 8 + 7)  # its label
         elif kind == _LABELED:
-            named = integers(place + 8, max(first, 0))
+            named = integers(max(first, 0))
             if not is_text.keys() >= set(named):
                 raise DataError("the SPSS file is damaged: it has value labels for variables that do not exist.")
             texts += values if any(is_text[each] for each in named) else []
-            place += 8 + 4 * len(named)
         elif kind == _LINES:
-            place += 8 + 80 * max(first, 0)
+            skip(80 * first)
         elif kind == _EXTENSION:
-            body, place = place + 16, place + 16 + max(second, 0) * max(third, 0)
+            size, number = integers(2)
+            body = file.read(max(size, 0) * max(number, 0))
             if first == _ENCODING:
-                encoding = data[body:place].decode()
-            elif first == _INTEGERS and integers(body + 28) == (65001,):
+                encoding = body.decode()
+            elif first == _INTEGERS and body[28:32] == struct.pack(f"{order}i", 65001):
                 encoding = "utf-8"
         else:
             return texts, encoding
