@@ -51,7 +51,7 @@ def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[Co
         warnings.simplefilter("always", MeaningWarning)  # under --strict, an error when everything is printed
         if reading.said["missing"] != "drop":
             data = reading.read(console, table)
-            return data, describe_columns(data, console.doubts, data.gone)
+            return data, describe_columns(data, console.doubts, data.missing_cells)
         source, data = reading.read_source(console, table)
     return data, describe_columns(data, console.doubts, missing_cells(source, data.coding))
 
@@ -149,7 +149,7 @@ def _find_holes(data: Table) -> JsonObject:
 
     from isinglass.missing_record import Missing
 
-    gone, names = data.gone, data.names
+    gone, names = data.missing_cells, data.names
     if gone is None:
         return {}
     found = Missing.count(gone)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ def _fill_columns(
     own: Callable[[int], Cells], values: AnyArray, table: Table, coding: Coding, decimal: str = "."
 ) -> Iterator[tuple[int, Cells]]:
     """Yield number and cells of every column with missing ones, which get ``values``; ``own``: the cells as given."""
-    for j, gone in enumerate(() if table.gone is None else table.gone.T):
+    for j, gone in enumerate(() if table.missing_cells is None else table.missing_cells.T):
         if not gone.any():
             continue
         rule, cells = coding.columns[j], own(j).copy()
@@ -204,6 +205,7 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
     elif kind == nw.Categorical:  # a dictionary of Arrow would have the order of its first rows
         return new
     else:
-        after = after.cast(before.type)
+        with suppress(NotImplementedError):  # of old versions, for views of text
+            after = after.cast(before.type)
     typed: Series = nw.from_native(after, series_only=True)
     return typed.alias(old.name)  # an array of Arrow has no name

@@ -156,7 +156,7 @@ class Table:
         return self.coding.missing if self.n_missing or self.n_unlabeled else None
 
     @property
-    def gone(self) -> Mask | None:
+    def missing_cells(self) -> Mask | None:
         """Which cells were missing in the source: those to be imputed, or those that are 0 here; None if none was."""
         return self.filled if self.holes is None else self.holes
 
@@ -303,24 +303,24 @@ class Table:
     def take(self, columns: Sequence[int] | NDArray[np.intp] | Mask) -> Table:
         """Return some of the columns, in this order."""
         chosen = choose_places(columns, self.shape[1])
-        return self._with(
-            codes=np.ascontiguousarray(self.codes[:, chosen]),
+        return self._with_cells(
+            np.s_[:, chosen],
+            self.codes[:, chosen],
             variables=self.variables.take(chosen),
             read_by=None if self.read_by is None else self.read_by.take(chosen.tolist()),
             column_labels=None if self.column_labels is None else tuple(self.column_labels[j] for j in chosen),
-            **self._marks_of(np.s_[:, chosen]),
         )
 
-    def _marks_of(self, cells: Any) -> dict[str, Any]:  # Any: what selects cells of an array; fields of the record
-        """Return what is known of some cells, and how many of them were missing; no marks if none was."""
-        marks = {name: None if getattr(self, name) is None else getattr(self, name)[cells] for name in _MARKS}
-        gone = marks["filled"] if marks["holes"] is None else marks["holes"]
-        n_missing = self.n_missing if gone is None else int(gone.sum())
-        if gone is not None and n_missing == 0:
-            marks |= {"filled": None, "holes": None}
-        if marks["drawn"] is not None and not marks["drawn"].any():
-            marks["drawn"] = None
-        return {**marks, "n_missing": n_missing}
+    def _with_cells(self, cells: Any, codes: Bytes, **changes: object) -> Table:  # Any: selects rows or columns
+        """Return some of the cells, ``codes``, with what is known of them; no marks where none of them has one."""
+        for name in _MARKS:
+            marks = getattr(self, name)
+            chosen = None if marks is None else marks[cells]
+            changes[name] = chosen if name == "numbers" or (chosen is not None and chosen.any()) else None
+        taken = self._with(codes=np.ascontiguousarray(codes), **changes)
+        if self.missing_cells is None:
+            return taken
+        return taken._with(n_missing=0 if taken.missing_cells is None else int(taken.missing_cells.sum()))
 
     def __getitem__(self, rows: Rows) -> Table:
         """Return the same columns of some rows (a slice, numbers or a mask)."""
@@ -335,13 +335,13 @@ class Table:
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         if weight is not None and not weight.any():
             raise DataError(NO_WEIGHT)
-        return self._with(
-            codes=np.ascontiguousarray(codes),
+        return self._with_cells(
+            rows,
+            codes,
             row_names=None if self.row_names is None else tuple(as_objects(self.row_names)[rows]),
             sample_weight=weight,
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
             labels={name: tuple(as_objects(entries)[rows]) for name, entries in self.labels.items()},
-            **self._marks_of(rows),
         )
 
     def __len__(self) -> int:

@@ -55,7 +55,7 @@ def fill_most_probable(
 
     Observed cells of the source that stand for one category are equal here: `complete` has them as they came.
     """
-    codes, missing = np.asarray(table), table.gone
+    codes, missing = np.asarray(table), table.missing_cells
     if missing is None:
         return _values_of(table, codes, network, rules)
     chance = network.variables.split(category_probabilities(codes, missing, network, possible))
@@ -73,7 +73,7 @@ def fill_drawn(
     random_state: RandomSource = None,
 ) -> AnyArray:
     """Return the same with Gibbs draws in the missing cells, given the observed cells of their row."""
-    codes, missing = np.asarray(table), table.gone
+    codes, missing = np.asarray(table), table.missing_cells
     check_count("n_sweeps", n_sweeps)
     if missing is not None:
         rng = as_generator(random_state)
@@ -92,7 +92,7 @@ def _values_of(
     Of continuous columns, observed numbers; in missing cells expected ones, given the probabilities, or means of steps,
     with as many decimals as the column of the fit had.
     """
-    variables, missing = network.variables, table.gone
+    variables, missing = network.variables, table.missing_cells
     if variables.is_plain:
         return codes
     numbers = np.full(codes.shape, np.nan)

@@ -63,8 +63,8 @@ def _numbers(
             numbers[:, k] = spec.source.column(spec.place).numbers(in_source)
         else:
             numbers[:, k] = factors[j][table.codes[rows, j]]
-    if table.gone is not None:
-        numbers[table.gone[np.ix_(rows, columns)]] = np.nan
+    if table.missing_cells is not None:
+        numbers[table.missing_cells[np.ix_(rows, columns)]] = np.nan
     return numbers
 
 

@@ -64,7 +64,7 @@ class Part:
         """Read a block as a coding wants it."""
         table, weight = block.read(coding)
         codes, (n_rows, n_columns) = table.codes, table.shape
-        gone = np.empty((0, n_columns), dtype=bool) if table.gone is None else table.gone
+        gone = np.empty((0, n_columns), dtype=bool) if table.missing_cells is None else table.missing_cells
         if table.holes is not None:
             complete = ~gone.any(axis=1)
             codes, weight = codes[complete], None if weight is None else weight[complete]
