@@ -1028,6 +1028,8 @@ def test_whole_numbers_of_many_digits_are_shortened_in_advice(power, options):
     (text,) = texts
     assert "na_values=[" in text
     assert len(text) < 300
+    kept = as_table(frame, na_values=[10**power], missing="impute", kinds={"x": "ordinal"})
+    assert kept.variables.categories[0] == (1, 2, 5)
 
 
 def test_one_infinite_number_makes_no_row_names():

@@ -132,23 +132,15 @@ def _check_count(values: list[Value], spec: ColumnSpec) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, n_rows = len(values), spec.source.shape[0]
     if q > MAX_CATEGORIES:
-        raise DataError(
-            f"{spec.where} must have at most {MAX_CATEGORIES} categories; got {q} different values. "
-            f"{_say_merge(values, spec)}"
-        )
-    if has_too_many(q, n_rows):
-        raise DataError(
-            f"{spec.where} must have at least two rows per category on average; got {q} categories in {n_rows} rows. "
-            f"{_say_merge(values, spec)}"
-        )
-
-
-def _say_merge(values: list[Value], spec: ColumnSpec) -> str:
-    """Say what to do with a column of too many categories."""
+        problem = f"at most {MAX_CATEGORIES} categories; got {q} different values"
+    elif has_too_many(q, n_rows):
+        problem = f"at least two rows per category on average; got {q} categories in {n_rows} rows"
+    else:
+        return
     merge = f"If they are numbers, use {CONTINUOUS}; otherwise merge" if all(map(is_number, values)) else "Merge"
     remark, mention = remark_column(spec.source, spec.place), drop([spec.label])
     leave_out = "" if mention in remark else f", or leave the column out ({mention})"
-    return f"{merge} its values into fewer categories{leave_out}.{remark}"
+    raise DataError(f"{spec.where} must have {problem}. {merge} its values into fewer categories{leave_out}.{remark}")
 
 
 def two_values(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:

@@ -95,9 +95,14 @@ def read_word(value: Value, decimal: str | None = None) -> Value:
 
 def respell(value: Value) -> Value:
     """Return what a text spells, and the text of anything else."""
+    return read_cell(value) if isinstance(value, str) else _spell(value)
+
+
+def _spell(value: Value) -> Value:
+    """Return the text of a value; an integer of more digits than Python writes stays as it is."""
     try:
-        return read_cell(value) if isinstance(value, str) else str(value)
-    except ValueError:  # an integer of more digits than Python writes
+        return str(value).strip()
+    except ValueError:
         return value
 
 
@@ -107,7 +112,7 @@ def spell_out(values: Iterable[Value], decimal: str | None = None) -> frozenset[
     Truth values are among them as text: the numbers 0 and 1 are others.
     """
     listed = list(values)
-    words = {str(value).strip() for value in listed}
+    words = set(map(_spell, listed))
     truths = {str(_TRUTH[word]) for word in words if word in _TRUTH}
     others = {read_word(value, decimal) for value in listed if not isinstance(value, bool | np.bool_)}
     return frozenset(words | truths | others)
