@@ -54,11 +54,8 @@ def bootstrap_intervals(result: Bootstrap, ax: Axes | None = None, *, n_edges: i
     every = ranked[varies[ranked]]
     shown = every[: check_count("n_edges", n_edges)]
     shown = shown[np.argsort(result.edge_values[shown], kind="stable")]
-    pairs, values, (low, median, high) = (
-        result.edge_index[shown],
-        result.edge_values[shown],
-        result.edge_quantiles[:, shown],
-    )
+    pairs, values = result.edge_index[shown], result.edge_values[shown]
+    low, median, high = result.edge_quantiles[:, shown]
     ax = axes_or_new(ax, (7.5, _height(len(shown))), rows=True)
     y, font = np.arange(len(shown)), _row_font(ax, len(shown))
     signed = network.variables.has_sign(pairs)

@@ -165,13 +165,13 @@ def _edges(network: Network, places: FloatArray, widest: float, found: set[tuple
         share = float(network.weights[k] / widest)
         sign = int(network.edge_signs[k])
         opacity, width = (0.5, THIN) if is_gray else (0.4 + 0.6 * share, THIN + 4.4 * share)
-        ends = (*places[s], *places[t])
+        ends = dict(zip(("x1", "y1", "x2", "y2"), (*places[s], *places[t]), strict=True))
         number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}".replace("-", "−")
         yield _element(
             "line",
             f"{network.names[s]} – {network.names[t]}: {number}",
             class_="level" if is_gray else {1: "up", -1: "down", 0: "level"}[sign],
-            **{name: f"{value:.1f}" for name, value in zip(("x1", "y1", "x2", "y2"), ends, strict=True)},
+            **ends,
             stroke_width=f"{width:.2f}",
             stroke_opacity=f"{opacity:.2f}",
         )
@@ -181,7 +181,7 @@ def _nodes(names: Sequence[str], places: FloatArray, radius: float, said: Mappin
     """Yield the circles of the nodes, whose titles have the wording of their items."""
     for (x, y), name in zip(places, names, strict=True):
         title = f"{name}: {said[name]}" if name in said else name
-        yield _element("circle", title, class_="node", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{radius:.1f}")
+        yield _element("circle", title, class_="node", cx=x, cy=y, r=radius)
 
 
 def _names(network: Network, places: FloatArray, radius: float, tall: float) -> Iterator[str]:
@@ -199,12 +199,16 @@ def _names(network: Network, places: FloatArray, radius: float, tall: float) -> 
     for text, (x, y), has_room in zip(shown, centers, placed, strict=True):
         if has_room:
             middle = {"text_anchor": "middle", "dominant_baseline": "central"}
-            yield _element("text", text=text, x=f"{x:.1f}", y=f"{y:.1f}", **middle, font_size=letters)
+            yield _element("text", text=text, x=x, y=y, **middle, font_size=letters)
 
 
 def _element(tag: str, title: str = "", *, text: str = "", **attributes: object) -> str:
-    """Return an element of SVG with a title and a text, all escaped; ``stroke_width`` is ``stroke-width``."""
-    given = {name.rstrip("_").replace("_", "-"): str(value) for name, value in attributes.items()}
+    """Return an element of SVG with a title and a text, all escaped; ``stroke_width`` is ``stroke-width``.
+
+    Places and lengths have one decimal.
+    """
+    texts = {name: f"{value:.1f}" if isinstance(value, float) else str(value) for name, value in attributes.items()}
+    given = {name.rstrip("_").replace("_", "-"): value for name, value in texts.items()}
     inside = (f"<title>{html.escape(title)}</title>" if title else "") + html.escape(text)
     return xml_element(tag, given, closed=not inside) + (f"{inside}</{tag}>" if inside else "")
 
@@ -222,18 +226,10 @@ def _histogram(result: GroupComparison, of: str) -> str:
     counts, _ = np.histogram(null, bins=40, range=(0.0, top))
     width, height, base = 400.0, 170.0, 140.0
     step, tallest = width / 40, max(int(counts.max(initial=0)), 1)
-    x, y = f"{observed / top * width:.1f}", base - base * 0.9 * counts / tallest
+    x, y = observed / top * width, base - base * 0.9 * counts / tallest
     name = {"structure": "largest difference in a coupling", "strength": "difference in global strength"}[of]
     bars = [
-        _element(
-            "rect",
-            class_="column",
-            x=f"{k * step:.1f}",
-            y=f"{y[k]:.1f}",
-            width=f"{step - 1:.1f}",
-            height=f"{base - y[k]:.1f}",
-        )
-        for k in range(40)
+        _element("rect", class_="column", x=k * step, y=y[k], width=step - 1, height=base - y[k]) for k in range(40)
     ]
     ticks = [
         _element(
