@@ -69,3 +69,5 @@ def test_path_is_a_sequence_with_columns():
         path.alphas[0] = 1.0
     assert "1 of 2 converged" in repr(path)
     assert repr(Path(())) == "Path(empty)"
+    assert repr(path).startswith("Path(2 alphas 0.2 … 0.1, ")
+    assert repr(path[:1]).startswith("Path(1 alpha 0.2 … 0.2, ")

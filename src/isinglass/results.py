@@ -197,7 +197,7 @@ class Path(Sequence[Solution]):
             return "Path(empty)"
         first, last = self.solutions[0], self.solutions[-1]
         return (
-            f"Path({len(self)} alphas {first.alpha:.4g} … {last.alpha:.4g}, "
+            f"Path({plural(len(self), 'alpha')} {first.alpha:.4g} … {last.alpha:.4g}, "
             f"{first.n_edges} … {last.n_edges} edges among {last.network.n_nodes} nodes, "
             f"{int(sum(s.converged for s in self))} of {len(self)} converged, "
             f"largest kkt_residual={max(s.kkt_residual for s in self):.1e})"

@@ -77,7 +77,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
             f", after {found.n_deleted} further cells were deleted by the patterns of the other groups, because groups "
             "differed in their share of missing cells"
         )
-    failed = f"{found.n_unconverged} of the permutations did not reach their tolerance."
+    failed = f"{found.n_unconverged} of the permutations did not reach the tolerance."
     return Draft.of(
         say_model(found.solutions, found.method, found.covariates, compared),
         say_reading(network, {} if coding is None else dict(zip(found.names, coding.columns, strict=True))),
@@ -310,7 +310,7 @@ def _say_resamples(found: Bootstrap, penalty: str, is_imputed: bool) -> Iterator
             else "There are no CS-coefficients, because the network has no edges."
         )
     if found.n_unconverged:
-        yield f"{found.n_unconverged} of these networks did not reach their tolerance."
+        yield f"{found.n_unconverged} of these networks did not reach the tolerance."
 
 
 def _say_check(found: ModelCheck) -> Iterator[str]:
