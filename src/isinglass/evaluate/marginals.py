@@ -63,10 +63,8 @@ def category_logs(codes: Bytes, missing: Mask | None, network: Network, possible
         part.compute()
         found[:, rows], error = part.logs, max(error, part.error)
     if error > MOST_ERROR:
-        text = (
-            "Rows with many missing cells that are connected have probabilities from Gibbs draws, whose chains differ"
-        )
-        warn(MixingWarning(f"{text}: standard errors are up to {error:.2g}."))
+        text = "Rows with many missing cells that are connected have probabilities from Gibbs draws"
+        warn(MixingWarning(f"{text}, whose chains differ: standard errors are up to {error:.2g}."))
     logs[:, holed] = found[:, own.reshape(-1)]
     return logs
 

@@ -10,7 +10,7 @@ import numpy as np
 from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
-from isinglass.errors import ArgumentError, ConstantColumnWarning, join_words, plural, suppress_warnings
+from isinglass.errors import ArgumentError, join_words, plural
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings, check_alphas
 from isinglass.select.task import Task, WarmStart
@@ -159,8 +159,7 @@ class FixedPerNode(Given):
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
-        with suppress_warnings(ConstantColumnWarning):
-            return Choice(_regressions(task).at(task.table.whole(), self.alphas))
+        return Choice(_regressions(task).at(task.table.whole(), self.alphas))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,8 +205,7 @@ class PerNode(Selector):
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
         given = self.alphas, self.gamma, self.alpha_min_ratio
-        with suppress_warnings(ConstantColumnWarning):
-            return Choice(_regressions(task).choose(task.table.whole(), *given))
+        return Choice(_regressions(task).choose(task.table.whole(), *given))
 
 
 def _regressions(task: Task) -> NodewiseSolver:

@@ -49,13 +49,6 @@ def exact_path(
         Objective, KKT residual, duality gap and certified zeros are those of the exact problem; all are
         evaluated at the returned parameters by enumeration. ``n_screened`` is 0: nothing is screened.
 
-    Warns
-    -----
-    ConstantColumnWarning
-        If a column takes one value only: zero couplings and a smoothed field (docs/math.md).
-    ConvergenceWarning
-        If some solution missed ``tol``.
-
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)

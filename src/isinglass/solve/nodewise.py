@@ -30,22 +30,13 @@ from isinglass.solve.regressions import RULES, NodeFits, NodewiseProblem
 class NodewisePath(Path):
     """A path of networks made of one regression per node, with the regressions themselves.
 
-    The solutions hold the symmetrized couplings, and the certificate of the regressions behind them:
-    ``objective`` and ``duality_gap`` are sums over nodes, ``kkt_residual`` and ``n_iter`` belong to the worst node,
-    ``n_screened`` counts ordered pairs, ``certified_zeros`` is not computed.
-
-    Parameters
-    ----------
-    solutions, tol
-        As for Path.
-    nodes : NodeFits
-        The regressions.
-    rule : str
-        How two coefficients become one coupling; see `nodewise_path`.
+    The solutions hold what ``rule`` makes of the two coefficients of a pair, and the certificate of the regressions
+    (``nodes``) behind them: ``objective`` and ``duality_gap`` are sums over nodes, ``kkt_residual`` and ``n_iter``
+    belong to the worst node, ``n_screened`` counts ordered pairs, ``certified_zeros`` is not computed.
     """
 
-    nodes: NodeFits
-    rule: str
+    nodes: NodeFits  #: the regressions
+    rule: str  #: how two coefficients become one coupling; see `nodewise_path`
 
     @classmethod
     def of_own_alphas(cls, fits: NodeFits, rule: str, tol: float) -> Self:
