@@ -265,6 +265,7 @@ def test_rows_and_columns_that_are_meant():
     found = [rows_of(part, table.selection, table.columns) for part in table.backend.parts.values()]
     np.testing.assert_array_equal(np.concatenate([cells for cells, _ in found]), X[31:, [1, 4]])
     np.testing.assert_array_equal(np.concatenate([own for _, own in found]), weight[31:])
+    assert table.above(0.0).total_weight == table.total_weight  # rows that were left out stay so
 
 
 def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NoReturn, Self, TypeGuard, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,10 @@ from isinglass.variables import Variables
 Function = Callable[..., Any]
 """Of codes, weights or None, and other arguments; importable from where the parts are."""
 Sum = TypeVar("Sum")
+_IN_PARTS = (
+    "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, predictions "
+    "and scores accept parts; for everything else, read the table, or a sample of its rows, into memory."
+)
 NO_COVARIATES = (
     f"{setting('covariates')} need a table in memory; this one is in parts. Read it into memory as one table."
 )
@@ -67,54 +71,15 @@ class RowSelection:
 
 
 class RowsElsewhereError(DataError, AttributeError):
-    """Something is asked of a table that one in parts does not have: ``hasattr`` is False for it."""
-
-
-class RowsElsewhere:
-    """The rows of a table that are not in the memory of this process: nothing is known of single ones.
-
-    What may be asked of any table has an answer here; what needs the rows is refused.
-    """
-
-    is_whole: ClassVar[Literal[False]] = False
-    n_unlabeled: ClassVar[Literal[0]] = 0
-    guesses: ClassVar[Mapping[Hashable, Guess]] = {}
-    row_names: ClassVar[None] = None
-    rows: ClassVar[None] = None
-    units: ClassVar[None] = None  # no row is a copy
-    holes: ClassVar[None] = None  # no cell is to be imputed
-    drawn: ClassVar[None] = None  # or was imputed
-
-    def bare(self) -> Self:
-        """Return the table, of whose single rows nothing is known."""
-        return self
-
-    def without_holes(self) -> Self:
-        """Return the table, in which no cell is missing."""
-        return self
-
-    def counted(self, *, quiet: bool = False) -> Self:
-        """Return the table, whose weights were scaled when it was read, or before it was cut into parts."""
-        return self
-
-    def whole(self) -> NoReturn:
-        """Refuse: the rows are needed in memory."""
-        raise RowsElsewhereError(
-            "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, "
-            "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
-            "into memory."
-        )
-
-    def _refuse(self, *asked: object, **how: object) -> NoReturn:
-        self.whole()
-
-    codes = unit_weight = weighted_rows = property(_refuse)
-    with_weight = __getitem__ = __iter__ = __array__ = _refuse
+    """An attribute needs the rows of a table in parts: ``hasattr`` is False for it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartedTable(RowsElsewhere):
-    """A table of two-valued columns in parts. It is asked for sums over rows, as a `Table` is."""
+class PartedTable:
+    """A table of two-valued columns in parts. It is asked for sums over rows, as a `Table` is.
+
+    What may be asked of any table has an answer here; what needs the rows in the memory of this process is refused.
+    """
 
     backend: Backend
     coding: Coding  # how the columns that are meant were read
@@ -125,6 +90,15 @@ class PartedTable(RowsElsewhere):
     selection: RowSelection = RowSelection()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
     weight_kind: str | None = None  # what the weights stand for; None if there are none, or it was not asked
+
+    is_whole: ClassVar[Literal[False]] = False
+    n_unlabeled: ClassVar[Literal[0]] = 0
+    guesses: ClassVar[Mapping[Hashable, Guess]] = {}
+    row_names: ClassVar[None] = None
+    rows: ClassVar[None] = None
+    units: ClassVar[None] = None  # no row is a copy
+    holes: ClassVar[None] = None  # no cell is to be imputed
+    drawn: ClassVar[None] = None  # or was imputed
 
     @property
     def file_options(self) -> Options:
@@ -203,7 +177,8 @@ class PartedTable(RowsElsewhere):
 
     def above(self, floor: float) -> PartedTable:
         """Return the rows whose weight is above a floor."""
-        return self if self.weights is None else replace(self, selection=replace(self.selection, floor=floor))
+        higher = replace(self.selection, floor=max(floor, self.selection.floor))
+        return self if self.weights is None else replace(self, selection=higher)
 
     def with_names(self, names: Sequence[str] | None) -> PartedTable:
         """Return the same table with other names of the columns; None keeps those it has."""
@@ -221,6 +196,28 @@ class PartedTable(RowsElsewhere):
         kind_found, factor = sums.find_scale(kind)
         scale = 1.0 if factor is None else factor / sums.largest
         return replace(self, weight_kind=kind_found, selection=replace(self.selection, scale=scale))
+
+    def bare(self) -> PartedTable:
+        """Return the table, of whose single rows nothing is known."""
+        return self
+
+    def without_holes(self) -> PartedTable:
+        """Return the table, in which no cell is missing."""
+        return self
+
+    def counted(self, *, quiet: bool = False) -> PartedTable:
+        """Return the table, whose weights were scaled when it was read, or before it was cut into parts."""
+        return self
+
+    def whole(self) -> NoReturn:
+        """Refuse: the rows are needed in memory."""
+        raise DataError(_IN_PARTS)
+
+    def _refuse(self, *asked: object, **how: object) -> NoReturn:
+        raise RowsElsewhereError(_IN_PARTS)
+
+    codes = unit_weight = weighted_rows = property(_refuse)
+    with_weight = __getitem__ = __iter__ = __array__ = _refuse
 
     def each(self, function: Function, *arguments: object) -> Answers:
         """Return ``function(codes, weight, *arguments)`` of every part, in order."""
