@@ -94,12 +94,15 @@ def check_path(name: str, value: object) -> str:
     return str(os.fspath(value))
 
 
-def as_ordered(name: str, values: object, constraint: str) -> list[Any]:  # Any: entries of the user
-    """Return the entries of an argument in their order, which texts and mappings are not, and sets do not have."""
+def as_ordered(name: str, values: object, constraint: str, length: int | None = None) -> list[Any]:  # Any: of the user
+    """Return the entries of a list, of this length if one is given; texts, mappings and sets are no lists."""
     has_no_order = isinstance(values, str | bytes | Mapping | set | frozenset)
     if has_no_order or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
         raise ArgumentError(name, constraint, values)
-    return list(values)
+    entries = list(values)
+    if length not in (None, len(entries)):
+        raise ArgumentError(name, constraint, values)
+    return entries
 
 
 def check_word(name: str, value: object, words: Collection[str]) -> str:

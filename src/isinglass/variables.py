@@ -127,11 +127,8 @@ class Variables(FlatLayout):
             raise ArgumentError("categories", constraint, categories)
         constraint = f"must have one entry per variable ({p})"
         is_one = isinstance(kinds, str) or not isinstance(kinds, Iterable)
-        words = [kinds] * p if is_one else as_ordered("kinds", kinds, constraint)
-        points = [None] * p if scores is None else as_ordered("scores", scores, constraint)
-        for name, entries in (("kinds", words), ("scores", points)):
-            if len(entries) != p:
-                raise ArgumentError(name, constraint, entries)
+        words = [kinds] * p if is_one else as_ordered("kinds", kinds, constraint, p)
+        points = [None] * p if scores is None else as_ordered("scores", scores, constraint, p)
         found = list(map(_complete, range(p), words, map(len, values), points))
         return cls(
             names=check_names(names, p),
@@ -330,11 +327,11 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
 def check_scores(scores: Iterable[float] | None, n_categories: int, where: str) -> list[float]:
     """Return the points on a line where categories lie: one finite number for each, all different."""
     rule = f"must be a list of one finite number for each of the {n_categories} categories of {where}, all different"
-    listed = as_ordered("scores", scores, rule)
+    listed = as_ordered("scores", scores, rule, n_categories)
     try:
         points = list(map(float, listed))
     except (TypeError, ValueError, OverflowError):
         points = []
-    if len(set(points)) != n_categories or len(points) != n_categories or not all(map(math.isfinite, points)):
+    if len(set(points)) < n_categories or not all(map(math.isfinite, points)):
         raise ArgumentError("scores", rule, scores)
     return points

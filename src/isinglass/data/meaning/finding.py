@@ -52,14 +52,14 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
 
 def _lay_out(source: Source, places: Sequence[int]) -> Layout:
     """Return the layout of the columns of a source at some places."""
-    origin, called = source.origin, source.layout.names
+    origin, names = source.origin, source.layout.names
     numbers = tuple(origin.places[j] for j in places)
     are_all = numbers == tuple(range(origin.width))
     return replace(
         source.layout,
         numbers=None if are_all else numbers,
         width=None if are_all else origin.width,
-        names=called and tuple(called[j] for j in places),
+        names=names and tuple(names[j] for j in places),
     )
 
 
@@ -69,9 +69,8 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) ->
     kept = [spec for spec in guessed if spec.kind is not None or spec.label not in guesses]
     if not kept:
         notes = [f"{called(label)} ({guess.note.rstrip('?')})" for label, guess in guesses.items()]
-        remark = remark_numbers(
-            chain.from_iterable(guess.values for guess in guesses.values()), specs[0].source.decimal
-        )
+        values = chain.from_iterable(guess.values for guess in guesses.values())
+        remark = remark_numbers(values, specs[0].source.decimal)
         raise DataError(
             f"{setting('X')} must have a column that is a variable; a guess leaves out all: {listed(notes)}. State the "
             f"kinds of those that are variables ({setting('kinds')}).{remark}"

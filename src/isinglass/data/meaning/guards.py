@@ -236,10 +236,9 @@ def guard_measured(columns: Mapping[Hashable, Rule]) -> None:
     grids = [f"{called(label)}: {rule.in_words}" for label, rule in columns.items() if isinstance(rule, Steps)]
     if labels:
         text = (
-            f"{subject(labels, 'holds')} numbers, read as continuous ({listed(grids, LISTED, sep='; ')}). "
-            f"If this is what you want, use {kind_option('continuous', labels)}; "
-            f"otherwise cut {them(labels)} ({setting('binarize', python='binarize={…: …}')}), or leave {them(labels)} "
-            f"out ({drop(labels)})."
+            f"{subject(labels, 'holds')} numbers, read as continuous ({listed(grids, LISTED, sep='; ')}). If this is "
+            f"what you want, use {kind_option('continuous', labels)}; otherwise cut {them(labels)} "
+            f"({setting('binarize', python='binarize={…: …}')}), or leave {them(labels)} out ({drop(labels)})."
         )
         warn_about(labels, "read as a number", text)
 

@@ -174,8 +174,9 @@ class Levels(_Rule):
     def read(
         self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
     ) -> Codes:
-        """Return what values stand for."""
-        return super().read(values, labels, set(blanks) - {NO_ANSWER} if self.has_found_words else blanks)
+        """Return what values stand for; of words that were found, the word None is an answer beside others."""
+        blank = set(blanks) - {NO_ANSWER} if self.has_found_words else blanks
+        return super().read(values, labels, blank)
 
     def _code_values(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
         """Return the categories of values; those of their labels, where the entries are labels."""
