@@ -196,6 +196,18 @@ def test_columns_without_names_have_numbers(tmp_path, monkeypatch):
     assert read_table("plain.csv", **said).shape == (50, 4)
 
 
+def test_numbers_of_columns_do_not_count_row_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = np.column_stack([np.arange(50), np.random.default_rng(0).integers(0, 3, (50, 5))])
+    np.savetxt("plain.csv", table, fmt="%d", delimiter=",")
+    recipe, found = see(Recipe("plain.csv"))
+    assert found["has_row_names"]
+    said = chosen_for(recipe, {"left_out": [1], "weights": 0}).arguments()
+    assert said["id_column"] == 0
+    assert parse(["plain.csv", *words_of(chosen_for(recipe, {"left_out": [1], "weights": 0}))]) == said
+    assert read_table("plain.csv", **said).shape == (50, 3)
+
+
 def test_a_column_that_names_rows_can_be_used(survey):
     recipe, table = see(Recipe(survey.name, row_names=False))
     assert table["columns"][0]["name"] == "person"

@@ -326,6 +326,14 @@ def test_bad_weights(weights):
     assert "weights" in line
 
 
+def test_the_options_that_fit_needs_say_which_column_names_the_rows(tmp_path):
+    table = write_csv(tmp_path / "t.csv", [1, 1, 0], [[k, k % 5, k % 2] for k in range(2, 40)])
+    needed = next(line for line in run("info", table).stdout.splitlines() if line.startswith("Fit needs"))
+    assert needed.split()[2:] == ["--ordinal", "'#1'", "--id-column", "'#1'"]
+    run("fit", table, "--ordinal", "#1", "--id-column", "#1", "--alpha", "0.1")
+    assert "may hold them" in data_error("fit", table, "--ordinal", "#1", "--alpha", "0.1")
+
+
 def test_no_such_file(tmp_path):
     assert "does not exist" in error_line(run("fit", tmp_path / "no.csv", code=2))
 

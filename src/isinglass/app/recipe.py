@@ -132,8 +132,9 @@ class Recipe:
         chosen, keys = self.choices, [column["key"] for column in self.table["columns"]]
         codes = {None if j < 0 else keys[j]: list(words) for j, words in chosen.codes.items() if words}
         na_values = codes if codes.keys() - {None} else codes.get(None, [])
+        number = self.table.get("id_column")  # in a file without names, where numbers of columns do not count it
         return {"kinds": kinds_by_key(keys, kinds), "na_values": na_values} | (
-            {} if self.row_names else {"id_column": None}
+            {} if self.row_names and number is None else {"id_column": number}
         )
 
     def commands(self, job: str, file: str | None = None) -> list[list[str]]:

@@ -99,6 +99,7 @@ def look(console: Console, table: str, reading: Reading) -> None:
             "weights": table_info.find_weights(columns, reading)[0],
             "file": reading.describe_file(data),
             "has_row_names": "id_column" in data.detected,
+            "id_column": table_info.row_names_number(data),
             "has_decimal_commas": data.detected.get("decimal") == ",",
         }
     )

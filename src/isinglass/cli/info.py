@@ -50,7 +50,7 @@ def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
     varies = len(found["constant_columns"]) < data.shape[1] and found["alpha_max"] != 0
     with console.progress("Trial fits"):
         found["estimate"] |= estimate_time(data, n_jobs) if varies else {"seconds": 0.0, "n_tried": 0, "finished": True}
-    needed = options_needed(columns, reading, data.n_missing)
+    needed = options_needed(data, columns, reading)
     if console.as_json:
         console.write_json({**found, "options": needed})
     else:

@@ -167,7 +167,7 @@ def _find_holes(data: Table) -> JsonObject:
     }
 
 
-def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: int) -> str:
+def options_needed(data: Table, columns: Sequence[ColumnInfo], reading: Reading) -> str:
     """Return the options that fit needs, where something was guessed or cells are missing.
 
     Constants are dropped, and columns that look like other row weights.
@@ -184,9 +184,18 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
         said["weights"] = keys[weights]
     if "binary" in kinds.values() and not reading.encodes_all:
         said["encode"] = "auto"
-    if n_missing and "missing" not in reading.said:
+    if data.n_missing and "missing" not in reading.said:
         said["missing"] = "impute"
-    return shlex.join(spell_reading(said))
+    words, number = spell_reading(said), row_names_number(data)
+    if words and number is not None and "id_column" not in reading.said:
+        words += spell_reading({"id_column": number})
+    return shlex.join(words)
+
+
+def row_names_number(data: Table) -> int | None:
+    """Return the number of the column of row names in a file without names, which other numbers do not count."""
+    found = data.coding.layout.id_column
+    return found if isinstance(found, int) else None
 
 
 def find_weights(columns: Sequence[ColumnInfo], reading: Reading) -> tuple[int | None, list[int]]:
