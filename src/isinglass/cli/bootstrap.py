@@ -14,7 +14,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_solution, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.option_table import TABLE
-from isinglass.cli.output import output_folder, write_results
+from isinglass.cli.output import OutputFolder, write_results
 from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural
 
@@ -66,7 +66,7 @@ def bootstrap(
         raise click.UsageError("--kind all needs -o FOLDER.")
     if kind != "rows" and n_boot < LEAST_DROPS:
         raise click.UsageError(f"--kind {kind} needs at least {LEAST_DROPS} --resamples; got {n_boot}.")
-    folder = output_folder(output, FILES, force=force, inputs=[table, attributes])
+    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table, attributes])
     data = reading.read_to_fit(console, table)
     communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()

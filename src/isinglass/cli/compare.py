@@ -14,7 +14,7 @@ from isinglass.cli.descriptions import describe_imputation, describe_solution, f
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.option_table import TABLE
-from isinglass.cli.output import output_folder, write_results
+from isinglass.cli.output import OutputFolder, write_results
 from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural
 from isinglass.json_text import JsonObject
@@ -55,7 +55,7 @@ def compare(
 
     if groups == paired:
         raise click.UsageError("--groups and --paired must be different columns.")
-    folder = output_folder(output, FILES, force=force, inputs=[table])
+    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table])
     keys = [groups] if paired is None else [groups, paired]
     data = reading.with_defaults(labels=keys).read_to_fit(console, table)
     column = spell_column(groups)

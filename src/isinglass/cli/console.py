@@ -77,13 +77,13 @@ class Console:
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
 
-    def write_json(self, record: JsonObject, schema: str | None = None) -> None:
-        """Write one object to stdout, with the name and version of its schema first and the warnings last.
+    def write_json(self, record: JsonObject) -> None:
+        """Write one object to stdout: the schema first, by default that of the command, and the warnings last.
 
         A field may be added without a new version; the meaning of a field never changes within one. Two runs with one
         seed print the same bytes, except for the times of `info`.
         """
-        whole = {"schema": f"isinglass/{schema or self.command}/1", "version": __version__, **record}
+        whole = {"schema": f"isinglass/{self.command}/1", "version": __version__, **record}
         self.write(json_text({**whole, "warnings": self.warnings}, indent=2) + "\n")
 
     def say(self, text: str, beginning: str = "", *, fg: str | None = None, bold: bool | None = None) -> None:

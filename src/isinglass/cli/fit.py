@@ -22,7 +22,7 @@ from isinglass.cli.descriptions import (
 )
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.option_table import TABLE_OR_PATTERN, files_of
-from isinglass.cli.output import output_folder, write_results
+from isinglass.cli.output import OutputFolder, write_results
 from isinglass.cli.reading import READING, Reading
 from isinglass.json_text import JsonObject
 
@@ -69,7 +69,7 @@ def fit(
         if estimate.criterion is None:
             raise click.UsageError("--max-time limits the search for a penalty, and --alpha sets it.")
         raise click.UsageError(f"--max-time needs --select two-stage, not {estimate.criterion}.")
-    folder = output_folder(output, FILES, force=force, inputs=[*files_of(table), attributes])
+    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = Attributes.read(attributes, raw.variables, {*ACCURACIES, *MEASURES, *BRIDGES})
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)

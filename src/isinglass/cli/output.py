@@ -148,13 +148,6 @@ def _digest(place: Path) -> str | None:
         return None
 
 
-def output_folder(
-    path: Path | None, names: Sequence[str], *, force: bool, inputs: Iterable[str | None]
-) -> OutputFolder | None:
-    """Return the folder that gets the files of a command; None if it prints."""
-    return None if path is None else OutputFolder(path, names, force=force, inputs=inputs)
-
-
 def write_results(
     console: Console,
     folder: OutputFolder | None,
@@ -186,17 +179,25 @@ def write_results(
 
 
 def write_file(
-    console: Console, target: Path | None, content: str | bytes, note: str = "", *, facts: Mapping[str, str] = {}
+    console: Console,
+    target: Path | None,
+    content: str | bytes,
+    note: str = "",
+    *,
+    facts: Mapping[str, str] = {},
+    record: JsonObject | None = None,
 ) -> None:
-    """Say some facts, and write one file, whole or not at all; print it if there is none."""
-    if target is None:
-        console.say_facts(facts)
+    """Write one file, whole or not at all, or print it if there is none; with --json print the record instead."""
+    if target is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        facts = {**facts, "Wrote": f"{target}{note}"}
+    console.say_facts(facts)
+    if console.as_json and record is not None:
+        console.write_json(record)
+    elif target is None:
         console.write(content)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(target) as file:
-        file.write(content if isinstance(content, bytes) else content.encode())
-    console.say_facts({**facts, "Wrote": f"{target}{note}"})
 
 
 def output_file(

@@ -11,7 +11,7 @@ from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL
-from isinglass.cli.output import figure_bytes, output_folder, require_matplotlib, write_results
+from isinglass.cli.output import OutputFolder, figure_bytes, require_matplotlib, write_results
 from isinglass.errors import plural
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def power(
     """
     from isinglass.select.sample_size import sample_size
 
-    folder = output_folder(output, FILES, force=force, inputs=[model])
+    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[model])
     if folder is not None:
         require_matplotlib()
     network, n_repeats = Loaded.open(model).network, n_resamples or 20

@@ -14,14 +14,14 @@ from isinglass.cli.console import Console, csv_text
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL, TABLE
-from isinglass.cli.output import OutputFolder, check_target, output_folder, write_file, write_results
+from isinglass.cli.output import OutputFolder, check_target, write_file, write_results
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.errors import plural, times
 from isinglass.json_text import JsonObject
 from isinglass.names import unused_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from isinglass.arrays import AnyArray, FloatArray
     from isinglass.data import Table
@@ -32,6 +32,7 @@ LEVEL = 0.95
 DIGITS = 6
 """Significant digits of what is printed, of numbers those of their range: the tolerance of a fit leaves no more."""
 FILES = [f"completed_{k + 1}.csv" for k in range(100)]
+Answer = tuple[dict[str, str], str, JsonObject]  # what is said, what is printed, and what --json prints
 
 
 @command("predict", MODEL, TABLE, bundles=[READING_AGAIN])
@@ -59,9 +60,6 @@ def predict(
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
     """
-    from isinglass.data.completion import OpenCells
-    from isinglass.evaluate.prediction import fill_most_probable
-
     if score and impute:
         raise click.UsageError("Use either --impute or --score, not both.")
     if tables is not None and (not impute or output is None):
@@ -69,53 +67,27 @@ def predict(
     seed = click.get_current_context().get_parameter_source("random_state")
     if tables is None and seed is ParameterSource.COMMANDLINE:
         raise click.UsageError("--seed needs --tables: nothing else is drawn.")
-    inputs, folder = [model, table], None
-    if tables is None:
+    inputs, several = [model, table], None if tables is None else output
+    folder = None if several is None else OutputFolder(several, FILES, force=force, inputs=inputs)
+    if folder is None:
         check_target(output, inputs)
-    else:
-        folder = output_folder(output, FILES, force=force, inputs=inputs)
     loaded = Loaded.open(model)
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
     source, data = reading.read_source(console, table)
     facts = {"Table": reading.describe(data, table, "not scored") if score else describe_shape(data, table)}
-    about = {"model": model} if score else {"model": model, "impute": impute}
     if folder is not None:
-        _write_tables(console, loaded, source, data, folder, FILES[:tables], random_state, facts, about)
-        return
-    if score:
-        facts["Score"], text, record = _score(loaded, data)
-    elif impute:
-        facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
-        filled = fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns)
-        observed = OpenCells(source, data, loaded.coding)
-        cells = observed.filled(filled)
-        text, record = _print_cells(data, loaded.network.names, cells)
-        record["cells"] = observed.as_read(cells)
+        said, record, write = _draw_tables(console, loaded, source, data, FILES[:tables], random_state)
+        write_results(console, folder, facts | said, {}, {}, {"model": model, **record}, write)
     else:
-        numbers = " or number" if len(loaded.network.variables.continuous) else ""
-        facts["Predicted"] = f"a probability{numbers} for every cell"
-        text, record = _print_cells(data, *_predict_cells(loaded, data))
-    if console.as_json and output is None:
-        console.say_facts(facts)
-    else:
-        write_file(console, output, text, facts=facts)
-    if console.as_json:
-        console.write_json({**about, **record}, "score" if score else None)
+        said, text, record = (_score if score else _fill if impute else _predict)(loaded, source, data)
+        write_file(console, output, text, facts=facts | said, record={"model": model, **record})
 
 
-def _write_tables(
-    console: Console,
-    loaded: Loaded,
-    source: Source,
-    whole: Table,
-    folder: OutputFolder,
-    files: Sequence[str],
-    seed: int,
-    facts: dict[str, str],
-    about: JsonObject,
-) -> None:
-    """Write several completed tables, without the rows that have no answer."""
+def _draw_tables(
+    console: Console, loaded: Loaded, source: Source, whole: Table, files: Sequence[str], seed: int
+) -> tuple[dict[str, str], JsonObject, Callable[[Path], None]]:
+    """Return what is said of several completed tables, without the rows that have no answer, and what writes them."""
     import numpy as np
 
     from isinglass.arguments import spawn_seeds
@@ -135,8 +107,27 @@ def _write_tables(
                 text, _ = _print_cells(data, loaded.network.names, observed.filled(cells))
                 (here / file).write_text(text, encoding="utf-8")
 
-    record = {**about, "tables": files, "n_rows": len(data), "n_left_out": empty}
-    write_results(console, folder, {**facts, "Completed": drawn + left_out}, {}, {}, record, write)
+    record = {"impute": True, "tables": files, "n_rows": len(data), "n_left_out": empty}
+    return {"Completed": drawn + left_out}, record, write
+
+
+def _fill(loaded: Loaded, source: Source, data: Table) -> Answer:
+    """Return the table with its missing cells filled in."""
+    from isinglass.data.completion import OpenCells
+    from isinglass.evaluate.prediction import fill_most_probable
+
+    observed = OpenCells(source, data, loaded.coding)
+    cells = observed.filled(fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns))
+    text, record = _print_cells(data, loaded.network.names, cells)
+    said = {"Predicted": f"{plural(data.n_missing, 'missing cell')} filled"}
+    return said, text, {"impute": True, **record, "cells": observed.as_read(cells)}
+
+
+def _predict(loaded: Loaded, source: Source, data: Table) -> Answer:
+    """Return what is expected of every cell."""
+    numbers = " or number" if len(loaded.network.variables.continuous) else ""
+    text, record = _print_cells(data, *_predict_cells(loaded, data))
+    return {"Predicted": f"a probability{numbers} for every cell"}, text, {"impute": False, **record}
 
 
 def _print_cells(data: Table, names: Sequence[str], cells: AnyArray) -> tuple[str, JsonObject]:
@@ -187,8 +178,8 @@ def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
     return list(columns), np.column_stack([*columns.values()])
 
 
-def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:
-    """Return the mean log pseudo-likelihood of a row, in words, as text and as JSON has it."""
+def _score(loaded: Loaded, source: Source, data: Table) -> Answer:
+    """Return the mean log pseudo-likelihood of a row."""
     import numpy as np
 
     from isinglass.evaluate.prediction import score_rows
@@ -200,4 +191,5 @@ def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:
         observed = (~data.holes[:, loaded.network.variables.is_modeled]).sum(axis=1)
         cells, per_row = "observed cell", float(np.average(observed, weights=data.sample_weight)) or 1.0
     words = f"{mean:.{DIGITS}g} per row, {mean / per_row:.4g} per {cells} (log pseudo-likelihood)"
-    return words, f"{mean:.{DIGITS}g}\n", {"n_rows": len(data), "n_columns": n_scored, "mean": mean}
+    record = {"schema": "isinglass/score/1", "n_rows": len(data), "n_columns": n_scored, "mean": mean}
+    return {"Score": words}, f"{mean:.{DIGITS}g}\n", record
