@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.exits import Failure, discard_output
-from isinglass.cli.grammar import name_of
+from isinglass.cli.grammar import Option
 from isinglass.cli.option_table import ADVANCED, GENERAL, HEADINGS, OPTIONS
 
 Function = Callable[..., None]
@@ -31,12 +32,7 @@ class Bundle:
 
 
 class Command(click.Command):
-    """A command that keeps the words of its options, and whose help lists these under their headings."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the values of options as the user wrote them, by name."""
-        ctx.meta["written"] = self.make_parser(ctx).parse_args([*args])[0]
-        return super().parse_args(ctx, args)
+    """A command whose help lists its options under their headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in order of appearance, the general options last."""
@@ -59,15 +55,15 @@ def command(
 ) -> Callable[[Function], Command]:
     """Make a command of ``function(console, …)``.
 
-    Its other parameters have the names of the ``arguments``, of the ``bundles`` and of single options; ``general`` are
-    the options that change what is printed, beside -q and -v.
+    Every other parameter of the function is one of the ``arguments``, one of the ``bundles``, or the option of that
+    name in `OPTIONS`. ``general`` are the options that change what is printed, beside -q and -v.
     """
 
     def decorate(function: Function) -> Command:
-        bundled = {bundle.name: bundle.options for bundle in bundles}
-        taken = {"console", "return", *(str(argument.name) for argument in arguments)}
-        own = [each for each in function.__annotations__ if each not in taken]
-        names = [option for each in own for option in bundled.get(each, [each])]
+        bundled: dict[str, Sequence[str]] = {bundle.name: bundle.options for bundle in bundles}
+        bundled |= {str(argument.name): () for argument in arguments}  # which are no options
+        _, *parameters = inspect.signature(function).parameters  # without the console
+        names = [option for each in parameters for option in bundled.get(each, [each])]
         options = [OPTIONS[each] for each in (*names, *general.split(), "quiet", "verbose", "help_all")]
 
         @functools.wraps(function)
@@ -103,20 +99,9 @@ def command_line() -> list[str]:
     ctx = click.get_current_context()
     arguments, options = [], []
     for parameter in ctx.command.params:
-        if isinstance(parameter, click.Option):
-            options += _as_written(parameter, ctx.meta["written"])
+        if isinstance(parameter, Option):
+            options += parameter.as_written(ctx) if parameter.name not in NOT_REPRODUCED else []
         elif (file := ctx.params[str(parameter.name)]) is not None:
             name = str(file).removesuffix("/model.npz")  # the folder stands for its model
             arguments.append(f"./{name}" if name.startswith("-") and name != "-" else name)  # no option
     return ["isinglass", str(ctx.command.name), *arguments, *options]
-
-
-def _as_written(option: click.Option, written: Mapping[str, Any]) -> list[str]:  # Any: words and flags, by option
-    """Return the words that gave an option its values; none if it was not given, or is not to be repeated."""
-    name = str(option.name)
-    if name not in written or name in NOT_REPRODUCED:
-        return []
-    values = written[name] if option.multiple else [written[name]]
-    if option.is_flag:
-        return [name_of(option, value) for value in values]
-    return [word for value in values for word in (name_of(option), value)]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from isinglass.column_keys import read_column
 
@@ -45,6 +46,26 @@ class Form(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4
             return self.read(value)
         except (ValueError, csv.Error):
             self.fail(f"{value!r} is {self._not_it}.", param, ctx)
+
+
+class Option(click.Option):
+    """An option that knows the words by which it got its value."""
+
+    def consume_value(  # click's type of opts, which holds words and flags
+        self, ctx: click.Context, opts: Mapping[str, click.Parameter]
+    ) -> tuple[object, ParameterSource]:
+        """Return its value, and keep it as it was written."""
+        ctx.meta[f"isinglass.{self.name}"] = opts.get(str(self.name))
+        return super().consume_value(ctx, opts)
+
+    def as_written(self, ctx: click.Context) -> list[str]:
+        """Return the words that gave it its value, with the longest of its names; none if it was not given."""
+        written = ctx.meta[f"isinglass.{self.name}"]
+        if written is None:
+            return []
+        if self.is_flag:
+            return [name_of(self, written)]
+        return [word for value in (written if self.multiple else [written]) for word in (name_of(self), value)]
 
 
 def spell_option(option: click.Option, value: object) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, MISSING, VALUE_LABELS
+from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, MISSING, VALUE_LABELS, Option
 
 OWN, SELECTING, METHOD, READING = "Options", "Selecting the penalty", "Method", "Reading the table"
 GENERAL, ADVANCED = "General", "Advanced"  # the last is listed by --help-all only
@@ -86,19 +86,19 @@ def files_of(table: str) -> list[str]:
     return sorted(glob.glob(table)) or [table]  # noqa: PTH207 - a pattern may be absolute
 
 
-def _option(names: str, type: object, help: str, **attributes: Any) -> click.Option:  # Any: those of click.Option
-    option = click.Option(names.split(), type=type, help=help, **attributes)
+def _option(names: str, type: object, help: str, **attributes: Any) -> Option:  # Any: those of click.Option
+    option = Option(names.split(), type=type, help=help, **attributes)
     if word := _NAMES.get(option.type.name):
         option.type = copy(option.type)
         option.type.name = word
     return option
 
 
-def _flag(names: str, help: str, **attributes: Any) -> click.Option:  # Any: as above
+def _flag(names: str, help: str, **attributes: Any) -> Option:  # Any: as above
     return _option(names, None, help, is_flag=True, **attributes)
 
 
-def _columns(names: str, help: str) -> click.Option:
+def _columns(names: str, help: str) -> Option:
     return _option(names, COLUMNS, f"{help}: names, ranges A1:A5, patterns 'A*', or #3 for the third.", multiple=True)
 
 
