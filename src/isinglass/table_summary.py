@@ -68,7 +68,12 @@ def count_observations(table: AnyTable) -> tuple[int, str | None]:
     counted = table.counted(quiet=True)
     kind = counted.weight_kind
     if not counted.is_whole:
-        return round(counted.total_weight) if kind == "counts" else counted.shape[0], kind
+        if counted.weights is None:
+            return len(counted), None
+        n_rows, are_ones = round(counted.total_weight), counted.weights.largest == 1.0
+        if kind == "counts":
+            return n_rows, None if are_ones and n_rows == len(counted) else kind
+        return counted.weights.n_positive, kind
     if counted.sample_weight is None:
         return len(counted), None
     own = per_unit(counted.sample_weight, counted.units)

@@ -19,6 +19,7 @@ from isinglass.data.weights import WeightSums
 from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, MeaningWarning, suppress_warnings
 from isinglass.missing_record import Missing
 from isinglass.select.ebic import ebic
+from isinglass.table_summary import count_observations
 from isinglass.variables import Variables
 
 RNG = np.random.default_rng(0)
@@ -513,6 +514,16 @@ def test_another_table_in_parts_is_weighted_as_one_in_memory(weight, tmp_path):
         known = replace(with_file, reading={"weights": "w", "weight_kind": kind})
         again, stated = known.read([tmp_path / "0.csv"]), as_table(X, weight, weight_kind=kind).counted()
         assert (again.weight_kind, again.total_weight) == (stated.weight_kind, pytest.approx(stated.total_weight))
+
+
+@pytest.mark.parametrize("kind", [None, "sampling"])
+@pytest.mark.parametrize("last", [2.0, 0.5, 1.0])
+@pytest.mark.parametrize("first", [0.0, 1.0])
+def test_observations_are_counted_alike_in_parts_and_in_memory(first, last, kind):
+    weight = np.repeat([first, last], [10, 50])
+    table = read_parts(cut(X), sample_weight=cut(weight), weight_kind=kind)
+    with suppress_warnings(DataWarning):
+        assert count_observations(table) == count_observations(as_table(X, weight, weight_kind=kind))
 
 
 def test_a_table_that_was_cut_keeps_its_weights():

@@ -67,8 +67,10 @@ def read_parts(X: object, options: PartOptions) -> PartedTable:
     Raises
     ------
     DataError
-        If a part cannot be read, is empty, has other columns, another order of columns, or a value that the coding
+        If a part is no table, is empty, has other columns, another order of columns, or a value that the coding
         does not know. The message names the part.
+    OSError
+        If a file does not exist or cannot be opened.
 
     Examples
     --------
