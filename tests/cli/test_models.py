@@ -356,7 +356,7 @@ def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
 def test_nothing_is_said_of_a_table_that_is_not_read(tmp_path, folder, model):
     for words in (["report", model], ["plot", "path", model]):
         line = error_line(run(*words, "--weights", "nope", "--missing", "drop", "-o", "-", code=2))
-        assert line == "Error: --missing and --weights need TABLE, which they say how to read."
+        assert line == "Error: No TABLE is given that could be read with --missing and --weights."
     line = error_line(run("plot", "network", model, folder / "table.csv", "-o", tmp_path / "a.png", code=2))
     assert line == "Error: TABLE is for path, check; the figure network does not use it."
 

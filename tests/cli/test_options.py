@@ -558,7 +558,7 @@ def test_the_processor_is_a_device(table):
     [
         (["--method", "nodewise", "--device", "cuda"], "--device needs --method joint, not nodewise."),
         (["--method", "nodewise", "--max-time", "3"], "--max-time needs --select two-stage, not ebic."),
-        (["--alpha", "0.1", "--max-time", "3"], "--max-time limits the search for a penalty, and --alpha sets it."),
+        (["--alpha", "0.1", "--max-time", "3"], "--max-time needs --select two-stage, not --alpha."),
     ],
 )
 def test_how_a_fit_runs_is_refused_before_the_table_is_read(tmp_path, words, wanted):

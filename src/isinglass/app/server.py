@@ -137,10 +137,12 @@ class Handler(BaseHTTPRequestHandler):
             session.upload(which, self.rfile, int(size))
         elif int(size) > MOST_JSON or self.headers.get_content_type() != "application/json":
             raise ValueError("The request is too large, or its content is not JSON.")
+        elif what in ("choose", "stop") and not which.isdecimal():
+            raise ValueError("Unknown table or job.")
         elif what == "choose":
-            session.choose(json.loads(self.rfile.read(int(size))), _read_number(which))
+            session.choose(json.loads(self.rfile.read(int(size))), int(which))
         elif what == "stop":
-            session.stop(_read_number(which))
+            session.stop(int(which))
         elif what in changes:
             changes[what](which)
         else:
@@ -161,10 +163,3 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(header, value)
         self.end_headers()
         self.wfile.write(content)
-
-
-def _read_number(which: str) -> int:
-    """Return the number of a table or of a job."""
-    if not which.isdecimal():
-        raise ValueError("Unknown action.")
-    return int(which)

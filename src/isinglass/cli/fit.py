@@ -66,9 +66,7 @@ def fit(
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
     if max_time is not None and estimate.criterion != "two-stage":
-        if estimate.criterion is None:
-            raise click.UsageError("--max-time limits the search for a penalty, and --alpha sets it.")
-        raise click.UsageError(f"--max-time needs --select two-stage, not {estimate.criterion}.")
+        raise click.UsageError(f"--max-time needs --select two-stage, not {estimate.criterion or '--alpha'}.")
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = Attributes.read(attributes, raw.variables, {*ACCURACIES, *MEASURES, *BRIDGES})

@@ -143,8 +143,8 @@ SECTIONS = {
         _option(
             "-B --resamples n_resamples",
             click.IntRange(1),
-            "Number of resamples (case-drop: divided among ten shares), permutations (compare), or tables per size "
-            "(power).",
+            "Number of resamples (case-drop: at least ten, divided among ten shares), permutations (compare), or "
+            "tables per size (power).",
             metavar="N",
             show_default="1000; power: 20",
         ),

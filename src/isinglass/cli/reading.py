@@ -199,6 +199,5 @@ READING_AGAIN = Bundle("reading", Reading, OF_A_FILE.split())
 def require_table(table: str | None, reading: Reading) -> None:
     """Refuse options that say how to read a table where none is given."""
     if table is None and reading.said:
-        given = [name_of(OPTIONS[name]) for name in reading.said]
-        what = "needs TABLE, which it says" if len(given) == 1 else "need TABLE, which they say"
-        raise click.UsageError(f"{join_words(given)} {what} how to read.")
+        given = join_words([name_of(OPTIONS[name]) for name in reading.said])
+        raise click.UsageError(f"No TABLE is given that could be read with {given}.")
