@@ -356,7 +356,7 @@ def test_transform_keeps_the_numbers_that_are_there(missing, monkeypatch):
     assert converted == [1]  # read once
     table.loc[3, "sick"] = np.nan
     if missing == "error":
-        with pytest.raises(DataError, match="must have no missing cells; got one in column 'sick'"):
+        with pytest.raises(DataError, match="must have no missing cells; got NaN in column 'sick'"):
             filled.transform(table)
         return
     whole = filled.transform(table)

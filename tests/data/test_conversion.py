@@ -163,7 +163,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
     [
         ([[0, 2], [1, 3]], r"only 0 and 1; got 2, 3 in column 1 \(first in row 0\)\. Say which is 1, .*{3: 1, 2: 0}"),
         ([[0.0, 0.5]], r"got 0\.5 in column 1 .*binarize"),
-        ([[0.0, 1.0], [np.nan, 1.0]], r'no missing cells; got one in column 0 \(row 1; 1 missing.*missing="zero"'),
+        ([[0.0, 1.0], [np.nan, 1.0]], r'no missing cells; got NaN in column 0 \(row 1; 1 missing.*missing="zero"'),
         ([[-1, 1], [1, -1]], r"got -1 in column 0 .*Say which is 1, for example encode=\{1: 1, -1: 0\}"),
         (np.array([[0, 7]], dtype=np.uint8), "got 7 in column 1"),
         ([[np.inf, 0]], "got inf in column 0"),
@@ -266,7 +266,7 @@ def test_missing_cells(X):
     assert dropped.codes.tolist() == [[0, 1], [1, 0]]
     assert dropped.rows.tolist() == [0, 3]
     assert (dropped.n_missing, dropped.filled) == (2, None)
-    with pytest.raises(DataError, match=r"got one in column ('a'|0) \(row 1; 2 missing"):
+    with pytest.raises(DataError, match=r"got (one|NaN) in column ('a'|0) \(row 1; 2 missing"):
         as_table(X)
     # The policies hold for a threshold too.
     assert as_table(X, missing="drop", binarize=0.5).codes.tolist() == dropped.codes.tolist()
@@ -362,7 +362,7 @@ def test_threshold_is_not_rounded_to_the_precision_of_the_table():
     ("X", "message"),
     [
         ([[np.inf, 0.0]], "finite numbers for binarize=0; got inf in column 0"),
-        ([[0.0, np.nan]], "no missing cells; got one in column 1"),
+        ([[0.0, np.nan]], "no missing cells; got NaN in column 1"),
         ([["a", 0.0]], "finite numbers for binarize=0; got 'a' in column 0"),
         (sparse.csr_array([[0.0, np.inf]]), "got inf in column 1"),
     ],

@@ -167,7 +167,7 @@ def test_remedies_are_those_that_parts_have(encode):
     with pytest.raises(DataError, match="need one table in memory") as refused:
         read_parts([RNG.normal(size=(30, 2))] * 2, encode=encode)
     assert "kinds" not in str(refused.value)
-    with pytest.raises(DataError, match="missing cells; got one") as refused:
+    with pytest.raises(DataError, match="missing cells; got NaN") as refused:
         read_parts([np.array([[0.0, np.nan], [1.0, 1.0]])])
     assert "impute" not in str(refused.value)
 

@@ -379,12 +379,12 @@ def test_imputation_says_what_to_do_with_combined_columns():
 def test_what_missing_means():
     zeros = np.where(np.isnan(HOLES), 0, HOLES)
     complete = HOLES[~np.isnan(HOLES).any(axis=1)]
-    with pytest.raises(DataError, match="got one in column 0"):
+    with pytest.raises(DataError, match="got NaN in column 0"):
         IsingLasso().fit(HOLES)
     assert bits(IsingLasso(missing="zero").fit(HOLES)) == bits(IsingLasso().fit(zeros))
     strict = IsingLasso().fit(zeros)
     for method in (strict.predict, strict.predict_proba, strict.score_samples, strict.score):
-        with pytest.raises(DataError, match="got one in column 0"):
+        with pytest.raises(DataError, match="got NaN in column 0"):
             method(HOLES)
     assert not strict.__sklearn_tags__().input_tags.allow_nan
     assert strict.fit_.predict(HOLES).shape == strict.impute(HOLES).shape == HOLES.shape

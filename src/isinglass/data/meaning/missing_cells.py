@@ -26,7 +26,7 @@ def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoRetu
     row = int(np.flatnonzero(gone[:, j])[0])
     cell = source.column(j).as_given[row]
     is_stated = not (is_missing(cell) or str(cell).strip() in BLANKS)
-    got = f"{show_value(cell)}, which stands for one," if is_stated else "one"
+    got = f"{show_value(cell)}, which stands for one," if is_stated else "NaN" if isinstance(cell, float) else "one"
     zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
     impute = "" if source.is_part else f"{setting('missing', 'impute')} to draw them from the network, "
     place = f"{source.where(j)} ({source.describe_row(row)}; {plural(int(gone.sum()), 'missing cell')} in all)"
