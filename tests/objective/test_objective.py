@@ -424,7 +424,7 @@ def test_two_columns_in_closed_form():
         (([[0, 1]], np.zeros((3, 3)), [0, 0, 0]), {}, r"one column per node \(3\); got 2"),
         (([[0, 1]], np.zeros((2, 2)), [0, 0], -1.0), {}, "alpha must be"),
         (([[0, 1]], np.zeros((2, 2)), [0, 0], np.nan), {}, "alpha must be"),
-        (([[0, 1]], np.zeros((2, 2)), [0, 0]), {"sample_weight": [0.0]}, "sample_weight .* zero"),
+        (([[0, 1]], np.zeros((2, 2)), [0, 0]), {"sample_weight": [0.0]}, "row weights .* zero"),
         (([[0, 1]], np.zeros((2, 2)), [0, 0]), {"sample_weight": [1, 1]}, "one value per row"),
         (([[0, 1]], np.zeros((2, 2)), [0, 0]), {"penalty_weights": "standard"}, "standardized"),
     ],
