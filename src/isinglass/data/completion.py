@@ -180,7 +180,8 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
     import narwhals.stable.v1 as nw
 
     kind, library, fits = old.dtype, old.implementation, True
-    is_number = kind == nw.Boolean or kind.is_float() or kind.is_integer()
+    is_float = kind in (nw.Float32, nw.Float64)
+    is_number = kind == nw.Boolean or (kind.is_numeric() and kind != nw.Decimal)
     if kind in (nw.Categorical, nw.Enum):  # intervals, whose values are texts here
         category_of = {str(category): category for category in old.cat.get_categories().to_list()}
         cells = [category_of.get(cell, cell) for cell in cells]
@@ -190,7 +191,7 @@ def _typed_like(old: Series, cells: list[Value]) -> Series:
         cells = [Decimal(str(cell)) for cell in cells]
     elif kind == nw.Boolean:
         fits = all(cell in (0, 1) for cell in cells)
-    elif kind.is_integer():
+    elif is_number and not is_float:
         fits = all(float(cell).is_integer() for cell in cells)
     new = nw.new_series(
         old.name, np.array(cells) if is_number else cells, native_namespace=nw.get_native_namespace(old)
