@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from networks import make_table
 
-from isinglass import IsingLasso, IsingNetwork
+from isinglass import IsingLasso, IsingNetwork, read_table
 from isinglass.data import PartedTable, Table, as_table, category_counts, pair_counts, read_parts, which_vary
 from isinglass.data.parts import backends
 from isinglass.data.parts.backends import Here
@@ -179,7 +179,7 @@ def test_a_part_that_disagrees_is_named(folder):
         "other order": (frames[2][list("bacde")], r"part 2: .*in the same order; got 'b' where part 0 has 'a'"),
         "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got 'z' where part 0 has 'c'"),
         "fewer columns": (frames[2][list("abcd")], "part 2: .*got no column where part 0 has 'e'"),
-        "no row": (frames[2].iloc[:0], r"part 2: it has no rows"),
+        "no column": (pd.DataFrame(), r"part 2: X must have at least one row and one column"),
         "a new value": (frames[2].replace(0, 7), r"part 2: .*only 0 and 1; got 7 in column 'a'"),
         "no names": (frames[2].to_numpy(), r"part 2: .*none with names"),
     }
@@ -467,7 +467,7 @@ def test_row_names_are_announced_once(tmp_path):
 
 
 def test_rows_that_are_lists_are_no_blocks():
-    with pytest.raises(DataError, match="must be blocks of rows, each of them a table; got list_iterator"):
+    with pytest.raises(DataError, match="or blocks of rows, each of them a table; got list_iterator"):
         as_table(iter([[0, 1], [1, 0]]))
     assert as_table(iter([[[0, 1]], [[1, 0]]])).sizes == (1, 1)
 
@@ -489,6 +489,54 @@ def test_names_of_parts_are_checked(names, message):
     with pytest.raises(DataError, match=message):
         as_table(read_parts([np.eye(2)]), names=names)
     assert read_parts([np.eye(2)], names=["a", "b"]).variables.named
+
+
+@pytest.mark.parametrize("encode", [None, "auto"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_may_have_no_row(encode, weighted):
+    frame, weight = pd.DataFrame(X, columns=NAMES), np.arange(60) % 3 + 1.0 if weighted else None
+    some = [(0, 0), (0, 20), (20, 20), (20, 60)]
+    blocks = [frame.iloc[a:b] for a, b in some]
+    weights = None if weight is None else [weight[a:b] for a, b in some]
+    with suppress_warnings(DataWarning):
+        parts, whole = read_parts(blocks, sample_weight=weights, encode=encode), as_table(frame, weight)
+    assert (parts.sizes, parts.names, parts.weight_range) == ((0, 20, 0, 40), NAMES, whole.weight_range)
+    np.testing.assert_array_equal(rows(parts), whole.codes)
+    np.testing.assert_array_equal(category_counts(parts), category_counts(whole))
+    fits = [IsingLasso(0.05).fit(table) for table in (parts, whole)]
+    np.testing.assert_allclose(fits[0].couplings_, fits[1].couplings_, atol=1e-6)
+    assert [len(scores) for scores in fits[1].score_samples(parts)] == [0, 20, 0, 40]
+    with pytest.raises(DataError, match=r"X must have at least one row; got none in all parts\."):
+        read_parts(blocks[:1], encode=encode)
+    with pytest.raises(DataError, match=r"part 1: sample_weight must have one value per row \(0,\); got shape \(1,\)"):
+        read_parts([frame, frame[:0]], sample_weight=[np.ones(60), np.ones(1)], encode=encode)
+
+
+def test_a_dask_frame_may_be_filtered():
+    frames = pytest.importorskip("dask.dataframe")
+    frame = frames.from_pandas(pd.DataFrame(X, columns=NAMES).assign(k=range(60)), npartitions=3)
+    parts = read_parts(frame[frame.k >= 30][list(NAMES)])
+    assert parts.sizes == (0, 10, 20)
+    np.testing.assert_array_equal(rows(parts), X[30:])
+
+
+def test_an_error_in_a_part_is_of_the_class_that_it_is_of_in_a_table(tmp_path):
+    (tmp_path / "p.csv").write_text("a,b\n0,1\n1,0\n")
+    for options in ({"weights": "q"}, {"na_values": {"q": 9}}):
+        errors = []
+        for read, given in ((read_table, tmp_path / "p.csv"), (read_parts, [tmp_path / "p.csv"])):
+            with pytest.raises(DataError) as caught:
+                read(given, **options)
+            errors.append(caught.value)
+        assert type(errors[0]) is type(errors[1])
+        assert str(errors[1]).startswith(f"part 0 ({tmp_path / 'p.csv'}): ")
+        assert errors[0].marked == errors[1].marked
+
+
+def test_an_entry_that_is_no_part_is_named():
+    for X, odd in ((["a.csv", 5], "entry 1 is of type int"), ([None, "a.csv"], "entry 0 is of type NoneType")):
+        with pytest.raises(DataError, match=f"must be names of files, or blocks of rows, .*; got list, whose {odd}"):
+            read_parts(X)
 
 
 def test_a_part_without_rows_has_no_category_and_no_weight():

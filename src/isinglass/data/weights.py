@@ -39,7 +39,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int, *, is_p
         raise ArgumentError("sample_weight", "must be finite and not negative", float(value))
     if not is_part and not weight.any():
         raise DataError(NO_WEIGHT)
-    if weight.max() > np.finfo(np.float64).max / len(weight):
+    if weight.max(initial=0.0) > np.finfo(np.float64).max / max(n_samples, 1):
         raise DataError(f"sample_weight must have a finite sum; got values up to {weight.max():g}. Rescale them.")
     return weight
 

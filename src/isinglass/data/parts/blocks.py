@@ -28,7 +28,6 @@ from isinglass.errors import (
     DataError,
     IsinglassError,
     IsinglassWarning,
-    LimitError,
     MeaningWarning,
     suppress_warnings,
 )
@@ -54,13 +53,16 @@ class Block:
         """Whether Dask has to compute it first."""
         return _is_lazy(self.what)
 
-    def open(self) -> Source:
-        """Return the rows before their values have a meaning; what becomes of columns is said of the first part."""
+    def open(self) -> Source | None:
+        """Return the rows before their values have a meaning, None if there are none.
+
+        What becomes of columns is said of the first part.
+        """
         with self._named(hidden=(MeaningWarning,) if self.number else ()):
             return self._open(self.options)
 
-    def read(self, coding: Coding) -> tuple[Table, FloatArray | None]:
-        """Return the rows, as a coding wants them, and their weights, which may all be 0.
+    def read(self, coding: Coding) -> tuple[Table, FloatArray | None] | None:
+        """Return the rows, as a coding wants them, and their weights, which may all be 0; None if there are no rows.
 
         Rows to be dropped are still there: a table must have a row, and a part may have none that is complete.
         """
@@ -73,6 +75,8 @@ class Block:
             options = replace(options, encode=replace(coding, names=None), header=header)
         with self._named():
             source = self._open(options)
+            if source is None:
+                return None
             if is_alike:
                 _check_names(None if source.names is None else tuple(source.names), coding.names)
             table = convert_source(replace(source, weight=None), options)
@@ -86,13 +90,15 @@ class Block:
             with suppress_warnings(*hidden):
                 yield
         except IsinglassError as error:  # one of the system names the file itself
-            kind = LimitError if isinstance(error, LimitError) else DataError
-            raise kind(f"{self.label}: {error.marked}") from None
+            error.where = self.label
+            raise
 
-    def _open(self, options: ReadOptions) -> Source:
+    def _open(self, options: ReadOptions) -> Source | None:
         what = self.what.compute() if self.is_task else self.what
-        if not self.is_file and len(getattr(what, "shape", ())) == 2 and what.shape[0] == 0:
-            raise DataError("it has no rows. Leave it out.")
+        shape: tuple[int, ...] = getattr(what, "shape", ())
+        if len(shape) == 2 and shape[0] == 0 < shape[1]:  # as a partition of a Dask frame may be after a filter
+            check_sample_weight(self.sample_weight, 0, is_part=True)
+            return None
         source = open_file(what, options) if self.is_file else open_memory(what, options)
         if self.sample_weight is not None:
             source = replace(source, weight=check_sample_weight(self.sample_weight, source.shape[0], is_part=True))
@@ -131,8 +137,13 @@ def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | N
     if not rows:
         raise ArgumentError("X", "must have at least one part", X)
     if not (is_file or _is_table(rows[0])):
-        kind = type(X).__name__
-        raise DataError(f"X must be blocks of rows, each of them a table; got {kind}. as_table takes one table.")
+        got = type(X).__name__
+        if isinstance(X, list | tuple):
+            place, odd = next((k, each) for k, each in enumerate(X) if not isinstance(each, str | PathLike))
+            got += f", whose entry {place} is of type {type(odd).__name__}"
+        raise DataError(
+            f"X must be names of files, or blocks of rows, each of them a table; got {got}. as_table takes one table."
+        )
     if sample_weight is not None and options.weights is not None:
         raise DataError("sample_weight and a column of weights cannot both be given.")
     wrong = list(options.for_files)
