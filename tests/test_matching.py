@@ -23,7 +23,8 @@ def ordinal(*values):
         ((1.0, 2.0, 3.0), (1, 2, 3), None),
         ((0, 1, 2), ("a", "b", "c"), None),  # codes of the network's categories
         (("a", "b", "c"), (0, 1, 2), None),  # of a network without values of its own
-        ((0, 1), (0, 1, 2), None),
+        ((0, 1), (0, 1, 2), [0, 1]),  # fewer categories
+        ((0, 1, 2, 3), (0, 1, 2), [0, 1, 2, 3]),  # more, which may never occur
         ((None, "b"), ("b", "c"), [1, 0]),  # a category without a value takes the place that is left
     ],
 )
@@ -63,6 +64,22 @@ def test_a_fit_finds_the_categories_of_another_table_by_value():
     np.testing.assert_array_equal(
         fit.score_samples(Table((4 - cells).astype(np.uint8), backwards)), fit.score_samples(cells)
     )
+
+
+@pytest.mark.parametrize(("n", "kind"), [(2, "binary"), (3, "ordinal"), (3, "nominal")])
+def test_codes_that_a_network_does_not_have_are_refused_where_they_occur(n, kind):
+    rng = np.random.default_rng(0)
+    fit = IsingLasso(0.02, kinds=kind).fit(rng.integers(0, n, (200, 3))).fit_
+    wide = as_table(rng.integers(0, 4, (60, 3)), kinds="ordinal" if n == 2 else kind)
+    for ask in (fit.score, fit.score_samples, fit.predict_proba, fit.impute, fit.network.energy):
+        with pytest.raises(DataError, match=f"column 0 has the categories 0 to {n - 1}; got 3. Read the table as"):
+            ask(wide)
+    with pytest.raises(DataError, match="categories and scores"):
+        objective.of(wide).value(fit.network, 0.02)
+    rows = rng.integers(0, n, (60, 3))
+    some = Table(rows.astype(np.uint8), wide.variables)  # without the categories that the network does not have
+    assert fit.score(some) == fit.score(rows)
+    np.testing.assert_array_equal(fit.predict_proba(some), fit.predict_proba(rows))
 
 
 def test_parameters_need_the_same_scores():

@@ -37,10 +37,11 @@ def require_same_names(table: Variables, network: Variables) -> None:
 
 
 def match_categories(table: Variables, network: Variables) -> dict[int, Bytes]:
-    """Return what the codes of a table become in a network, by column; empty where all stay as they are.
+    """Return what the codes of a table become in a network, by column; none where the same codes mean the same there.
 
     Values come first: if all categories of a column are categories of the network, they are found there by their
     values. If none is, and those of one side are the numbers 0, 1, 2, …, these are codes. Everything else is refused.
+    Codes above the last of the network stay what they are: they must not occur (`Table.with_variables`).
     """
     check_width(table.n_features, network)
     if table.categories == network.categories:
@@ -55,7 +56,7 @@ def match_categories(table: Variables, network: Variables) -> dict[int, Bytes]:
                 "the table as that of the fit was read, as_table(frame, encode=fit.coding), or by variables="
                 "network.variables."
             )
-        if codes != list(range(len(given))):
+        if codes != list(range(len(wanted))):
             found[column] = np.array(codes, dtype=np.uint8)
     return found
 
@@ -64,7 +65,7 @@ def _codes_of(given: Values, wanted: Values) -> list[int] | None:
     """Return the places of some categories among others; None if there is no telling which they are."""
     are_codes, are_wanted_codes = (values == tuple(range(len(values))) for values in (given, wanted))
     if are_codes and are_wanted_codes:
-        return list(range(len(given)))  # those above the last category may never occur
+        return list(range(len(given)))
     place = {value: code for code, value in enumerate(wanted) if value is not None}
     known = [place[value] for value in given if value in place]
     if not known:

@@ -266,7 +266,7 @@ class Table:
             for column, places in moved.items():
                 codes[:, column] = places[codes[:, column]]
         if variables.categories != self.variables.categories:
-            _check_codes(codes, variables)
+            _check_codes(codes, variables, "Read the table as that of the network was read, or leave these rows out.")
         return self._with(codes=codes, variables=variables)
 
     def with_covariates(self, columns: Sequence[str | int] | str | int) -> Table:
@@ -371,8 +371,8 @@ def refuse_holes(variables: Variables, holes: Mask) -> None:
         )
 
 
-def _check_codes(codes: Bytes, variables: Variables) -> None:
-    """Refuse codes that are no categories of their columns."""
+def _check_codes(codes: Bytes, variables: Variables, remedy: str = "Read the table with as_table.") -> None:
+    """Refuse codes that are no categories of their columns; ``remedy`` ends the sentence."""
     if variables.is_binary:
         if codes.max() <= 1:
             return
@@ -383,5 +383,5 @@ def _check_codes(codes: Bytes, variables: Variables) -> None:
         s = int(over[0])
         raise DataError(
             f"column {variables.called(s)} has the categories 0 to {variables.sizes[s] - 1}; got {codes[:, s].max()}. "
-            "Read the table with as_table."
+            f"{remedy}"
         )

@@ -118,7 +118,7 @@ def relative_difference(a: NetworkLike, b: NetworkLike) -> float:
     """
     estimate, reference = _same_size(a, b)
     one, two = estimate.variables, reference.variables
-    if one.scores != two.scores or one.sizes.tolist() != two.sizes.tolist() or match_categories(one, two):
+    if one.scores != two.scores or match_categories(one, two):
         raise DataError("The networks must have the same categories and scores, in the same order.")
     edges = distances(estimate, reference, union_keys([estimate, reference]))
     top = math.hypot(float(np.linalg.norm(edges)), float(np.linalg.norm(estimate.fields - reference.fields)))
