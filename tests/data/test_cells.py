@@ -212,3 +212,16 @@ def test_a_word_for_missing_cells_of_one_column_hides_no_decimal_comma():
     for words in (["k.A."], {"kg": ["k.A."]}, {"kg": "k.A.", None: [99]}):
         table = read_table(io.StringIO(text), guess=True, na_values=words, missing="impute")
         assert dict(zip(table.names, table.variables.kinds, strict=True))["kg"] == "continuous"
+
+
+@pytest.mark.parametrize("names", [["0"], ["0", "1"], ["0", "1", "2"], ["1990", "1995", "1998"], ["16.5", "17.75"]])
+@pytest.mark.parametrize("highest", [1, 5, 99])
+def test_numbers_below_an_empty_corner_name_the_columns(names, highest):
+    cells = np.random.default_rng(0).integers(0, highest, (40, len(names)), endpoint=True)
+    table = read_table(io.StringIO(pd.DataFrame(cells, columns=names).to_csv()), guess=True)
+    assert (table.names, len(table), table.row_names[-1]) == (tuple(names), 40, "39")
+
+
+def test_a_row_whose_first_cell_is_missing_is_no_header():
+    for text in (",1,2\n1,1,2\n2,2,1\n2,1,1\n", ",1,2\n1,1,2\n,2,1\n3,1,1\n", ",2,2\n1,1,2\n2,2,1\n3,1,1\n"):
+        assert open_file(io.StringIO(text), ReadOptions(id_column=None)).shape == (4, 3)

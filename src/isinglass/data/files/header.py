@@ -37,20 +37,48 @@ class FirstRecord:
     @property
     def is_header(self) -> bool:
         """Whether it names the columns: the first rule that applies decides."""
-        corner, fields = self.corner, self.fields
-        if isinstance(corner, str) and corner and corner.casefold() in ID_NAMES:  # id,1990,1991
-            return True
-        if isinstance(corner, str) and all(value is None for value in fields):  # "score" alone, or "Ann,,"
-            return not any(isinstance(value, str) for value in self.below_corner)
-        if any(isinstance(value, str) for value in fields):  # country,gdp,1990
-            return self._has_names
-        # From here on there are only numbers and missing cells beside the corner.
-        everything = [corner, *fields]
-        if len(everything) >= 4 and everything == list(range(len(everything))):  # 0,1,2,3 as pandas writes them
-            return not all(_occur_below(everything, [self.below_corner, *self.below]))
-        if _are_steps(fields) and not is_number(corner):  # country,1990,1991,1992
-            return self._has_numbered_names
-        return self._is_far_above or self._is_above_bits
+        rules = (
+            self._by_corner_called_id,
+            self._by_single_text,
+            self._by_texts,  # below are the rules for numbers and missing cells beside the corner
+            self._by_empty_corner,
+            self._by_counting_from_0,
+            self._by_steps,
+        )
+        verdicts = (rule() for rule in rules)
+        decided = next((verdict for verdict in verdicts if verdict is not None), None)
+        return self._is_far_above or self._is_above_bits if decided is None else decided
+
+    def _by_corner_called_id(self) -> bool | None:
+        """Decide on id,1990,1991: the name of a column of row names is in no row."""
+        return True if isinstance(self.corner, str) and self.corner and self.corner.casefold() in ID_NAMES else None
+
+    def _by_single_text(self) -> bool | None:
+        """Decide on "score" alone, or "Ann,,": a name stands above no texts."""
+        if not isinstance(self.corner, str) or any(value is not None for value in self.fields):
+            return None
+        return not any(isinstance(value, str) for value in self.below_corner)
+
+    def _by_texts(self) -> bool | None:
+        """Decide on country,gdp,1990: see `_has_names`."""
+        return self._has_names if any(isinstance(value, str) for value in self.fields) else None
+
+    def _by_empty_corner(self) -> bool | None:
+        """Decide on ,1990,1995: R and pandas leave the corner empty above row names, which differ."""
+        are_different = self.n_rows > 2 and len({*self.below_corner} - {None}) == self.n_rows
+        are_names = all(map(is_number, self.fields)) and len({*self.fields}) == len(self.fields)
+        return True if self.corner is None and are_different and are_names else None
+
+    def _by_counting_from_0(self) -> bool | None:
+        """Decide on 0,1,2,3 as pandas writes it without row names: not all of a header occur below."""
+        everything = [self.corner, *self.fields]
+        if len(everything) < 4 or everything != list(range(len(everything))):
+            return None
+        return not all(_occur_below(everything, [self.below_corner, *self.below]))
+
+    def _by_steps(self) -> bool | None:
+        """Decide on country,1990,1991,1992: see `_has_numbered_names`."""
+        return self._has_numbered_names if _are_steps(self.fields) and not is_number(self.corner) else None
 
     @property
     def _has_names(self) -> bool:
