@@ -82,8 +82,8 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     limits.check_text(n_lines * width, "cells of text")
     if not second:
         return Records(first, [(np.zeros(0, np.uint8), []) for _ in first], lambda _: start)
-    quoted = b'"' in data  # much faster than to count them
-    if len(second) != width or (quoted and data.count(b'"') % 2):
+    quoted = b'"' in data  # much faster than to look at them
+    if len(second) != width or (quoted and not _are_fields_whole(data, delimiter)):
         _refuse_records(data, delimiter, width)
     if n_lines < FEW_LINES:
         read = _read_few(data, delimiter, width)
@@ -96,8 +96,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     except (csv.Error, ValueError) as error:
         _refuse_records(data, delimiter, width)
         raise DataError(f"the text of the file cannot be read: {error}.") from None
-    # pyarrow is not strict
-    return Records(first, columns, lambda k: next(islice(split(data, delimiter, width, strict=False), k, None))[0])
+    return Records(first, columns, lambda k: next(islice(split(data, delimiter, width), k, None))[0])
 
 
 def _checked(
@@ -110,6 +109,21 @@ def _checked(
         limits.check_text(n_words, "different words")
         limits.check_shape(len(codes), width)
         yield codes.astype(np.uint8 if len(words) < 255 else np.int32, copy=False), words
+
+
+def _are_fields_whole(data: bytes, delimiter: str) -> bool:
+    """Tell whether quotes enclose whole fields, or are doubled within these: pyarrow reads ``"1"0`` as 10."""
+    may_adjoin = np.zeros(256, dtype=bool)  # what is before an opening quote, or after a closing one
+    may_adjoin[list(b'\r\n"' + delimiter.encode())] = True
+    text, n_quotes = np.frombuffer(data, np.uint8), 0
+    for start in range(0, len(text), _BLOCK):
+        places = start + np.flatnonzero(text[start : start + _BLOCK] == ord('"'))
+        opening, closing = places[n_quotes % 2 :: 2], places[1 - n_quotes % 2 :: 2]
+        neighbors = np.append(opening[opening > 0] - 1, closing[closing < len(text) - 1] + 1)
+        if not may_adjoin[text[neighbors]].all():
+            return False
+        n_quotes += len(places)
+    return n_quotes % 2 == 0
 
 
 def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, list[str]]]:

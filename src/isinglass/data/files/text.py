@@ -100,10 +100,11 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
 def _try_delimiter(sample: bytes, delimiter: str) -> _Split:
     """Return how a delimiter splits the first records."""
     records = islice(split(separate(sample, delimiter), delimiter), _SAMPLE_RECORDS)
+    widths: list[int] = []
     try:
-        widths = [len(record) for _, record in records]
+        widths.extend(len(record) for _, record in records)
     except csv.Error:
-        widths = []
+        widths.append(0)  # a broken record is unlike those above it
     width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
     if width < 2:
         return _Split(0.0, 0, is_first_alike=False)
@@ -120,14 +121,14 @@ def separate(data: bytes, delimiter: str) -> bytes:
     return data
 
 
-def split(data: bytes, delimiter: str, width: int = 0, *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+def split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of its last line and the fields of every record that is not blank, as the csv module has them.
 
-    Below the first record of a table with one column, a blank is a cell. ``strict``: as of the csv module.
+    Below the first record of a table with one column, a blank is a cell.
     """
     is_cell = False
     lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="surrogateescape", newline="")
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     for record in reader:
         if record and (is_cell or len(record) > 1 or record[0] == "" or record[0].strip()):
             yield reader.line_num, record
