@@ -154,3 +154,24 @@ def test_missing_values_with_a_decimal_comma_may_be_given_again():
     assert as_table(table, na_values=["9,5"]) is table
     with pytest.raises(DataError, match="na_values must be given where"):
         as_table(table, na_values=["3,5"])
+
+
+@pytest.mark.parametrize("option", ["na_values", "covariates", "reverse", "labels", "columns", "drop"])
+def test_none_is_the_default_of_options_that_name_several(option):
+    assert read_table(io.StringIO("a,b\n0,1\n1,0\n"), **{option: None}).names == ("a", "b")
+    if option in ("na_values", "covariates", "reverse"):
+        assert as_table([[0, 1], [1, 0]], **{option: None}).shape == (2, 2)
+
+
+def test_a_table_is_also_given_by_the_name_of_its_argument():
+    X = np.array([[0, 1], [1, 0]])
+    assert read_table(path=io.StringIO("a,b\n0,1\n1,0\n"), drop="b").names == ("a",)
+    assert as_table(X=X, names=["a", "b"]).names == ("a", "b")
+    assert len(read_parts(X=[X, X])) == 4
+    for stated in ({}, {"path": "a.csv", "drops": 1}):
+        with pytest.raises(
+            TypeError, match=r"^read_table\(\) (missing 1 required .*'path'|got an unexpected .*'drops')"
+        ):
+            read_table(**stated)
+    with pytest.raises(TypeError, match=r"^read_table\(\) got multiple values for argument 'path'"):
+        read_table("a.csv", path="b.csv")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
-from inspect import Parameter, signature
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeGuard, TypeVar
 
 from isinglass.arguments import Options
@@ -145,14 +145,16 @@ def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a ma
     )
 
 
-def _make_tuples(options: object, *names: str) -> None:
-    """Make tuples of fields that are one column or value, several of them, or a mapping to these."""
+def _make_tuples(options: TwoValueOptions | FileOptions, *names: str) -> None:
+    """Make tuples of fields that are one column or value, several, or a mapping to these; None is the default."""
+    defaults = {field.name: field.default for field in fields(options)}
     for name in names:
         value = getattr(options, name)
+        value = defaults[name] if value is None else value
         if isinstance(value, Mapping):
             object.__setattr__(options, name, {key: _as_tuple(values) for key, values in value.items()})
-        elif value is not None:
-            object.__setattr__(options, name, _as_tuple(value))
+        else:
+            object.__setattr__(options, name, None if value is None else _as_tuple(value))
 
 
 def _as_tuple(value: object) -> tuple[Any, ...]:  # Any: columns, or values
@@ -176,18 +178,21 @@ def takes(
     """Make a function of one argument and a record one whose keyword arguments are the fields of the record."""
 
     def decorate(function: Callable[[First, Record], Result]) -> Callable[Concatenate[First, Fields], Result]:
+        own = signature(function)
+        table = next(iter(own.parameters.values()))
+
         @functools.wraps(function)
-        def called(first: First, /, *args: Fields.args, **fields: Fields.kwargs) -> Result:
+        def called(*args: Any, **fields: Any) -> Result:  # Any: as `takes` declares them
+            first = {table.name: fields.pop(table.name)} if table.name in fields else {}
             try:
-                options = record(*args, **fields)
+                options = record(*args[1:], **fields)
             except ArgumentError:
                 raise
             except TypeError as error:  # the user knows of no record
                 raise TypeError(str(error).replace(f"{record.__name__}.__init__", function.__name__)) from None
-            return function(first, options)
+            return function(*args[:1], **first, options=options)  # type: ignore[call-arg] # its name
 
-        own = signature(function)  # for help() and notebooks; type checkers see the fields by themselves
-        table = next(iter(own.parameters.values())).replace(kind=Parameter.POSITIONAL_ONLY)
+        # for help() and notebooks; type checkers see the fields by themselves
         parameters = [table, *signature(record).parameters.values()]
         called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         return called
