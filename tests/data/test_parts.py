@@ -13,8 +13,8 @@ from isinglass import IsingLasso, IsingNetwork, read_table
 from isinglass.data import PartedTable, Table, as_table, category_counts, pair_counts, read_parts, which_vary
 from isinglass.data.parts import backends
 from isinglass.data.parts.backends import Here
-from isinglass.data.parts.parted_table import Fold, rows_of
 from isinglass.data.parts.read_parts import cut_into_parts
+from isinglass.data.parts.selection import Fold
 from isinglass.data.weights import WeightSums
 from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, MeaningWarning, suppress_warnings
 from isinglass.missing_record import Missing
@@ -263,7 +263,7 @@ def test_sums_without_arguments_are_computed_once(monkeypatch):
 def test_rows_and_columns_that_are_meant():
     weight = np.arange(60.0)
     table = cut_into_parts(X, weight, 100).above(30.0).take(np.array([1, 4]))
-    found = [rows_of(part, table.selection, table.columns) for part in table.backend.parts.values()]
+    found = [table.selection.rows(part, table.columns) for part in table.backend.parts.values()]
     np.testing.assert_array_equal(np.concatenate([cells for cells, _ in found]), X[31:, [1, 4]])
     np.testing.assert_array_equal(np.concatenate([own for _, own in found]), weight[31:])
     assert table.above(0.0).total_weight == table.total_weight  # rows that were left out stay so

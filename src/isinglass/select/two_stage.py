@@ -14,7 +14,7 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count, check_not_negative, is_real
 from isinglass.data import PartedTable
-from isinglass.data.parts.parted_table import Fold
+from isinglass.data.parts.selection import Fold
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, setting, warn
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from isinglass._core import CpuRows
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.parts.backends import BYTES_OF_A_ONE, RARE, Part
-from isinglass.data.parts.parted_table import PartedTable, RowSelection, rows_of
+from isinglass.data.parts.parted_table import PartedTable
+from isinglass.data.parts.selection import RowSelection
 
 logger = logging.getLogger("isinglass")
 
@@ -276,7 +277,7 @@ class _Recipe:
 
     def compile(self, part: Part) -> _Kept:
         """Make the rows of a part."""
-        table, weight = rows_of(part, self.chosen, self.columns)
+        table, weight = self.chosen.rows(part, self.columns)
         room = part.room - BYTES_OTHER * table.size
         n_kept = int(np.clip(room // (BYTES_KEPT * len(table)), 0, table.shape[1]))
         n_threads = min(self.n_threads, part.n_threads) if table.size > FEW_CELLS else 1

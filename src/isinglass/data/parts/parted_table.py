@@ -21,6 +21,7 @@ from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.guessing import Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.parts.backends import Answers, Backend, Part
+from isinglass.data.parts.selection import ALL_ROWS, Fold, RowSelection
 from isinglass.data.table import Table
 from isinglass.data.weights import WeightSums, check_weight_kind, refuse_counts
 from isinglass.errors import DataError, plural, setting
@@ -37,37 +38,6 @@ _IN_PARTS = (
 NO_COVARIATES = (
     f"{setting('covariates')} need a table in memory; this one is in parts. Read it into memory as one table."
 )
-
-
-@dataclass(frozen=True)
-class Fold:
-    """One fold of the rows, drawn in every part by itself; ``held``: its rows, or those outside it."""
-
-    seed: int
-    n_folds: int
-    number: int
-    held: bool
-
-    def mask(self, part: int, n_rows: int) -> NDArray[np.bool_]:
-        """Return which rows of a part belong to it."""
-        draw = np.random.default_rng([self.seed, part]).permutation(n_rows) % self.n_folds
-        return np.asarray((draw == self.number) == self.held)
-
-
-@dataclass(frozen=True)
-class RowSelection:
-    """Which rows of a table in parts: all, those of a fold of a fold, those whose weight is above a floor."""
-
-    folds: tuple[Fold, ...] = ()  # each of the rows of the one before
-    floor: float = -1.0
-    scale: float = 1.0  # what row weights are multiplied by, so that their sum is N
-
-    def mask(self, part: int, n_rows: int) -> NDArray[np.bool_]:
-        """Return which rows of a part are in all folds."""
-        mask = np.ones(n_rows, dtype=bool)
-        for fold in self.folds:
-            mask[mask] = fold.mask(part, int(mask.sum()))
-        return mask
 
 
 class RowsElsewhereError(DataError, AttributeError):
@@ -87,7 +57,7 @@ class PartedTable:
     n_missing: int = 0  # cells that were filled or dropped
     n_dropped: int = 0  # rows that were left out because of them
     weights: WeightSums | None = None  # the weights of all rows as they were read; None if no part has some
-    selection: RowSelection = RowSelection()  # which of the rows are meant
+    selection: RowSelection = ALL_ROWS  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
     weight_kind: str | None = None  # what the weights stand for; None if there are none, or it was not asked
 
@@ -216,6 +186,7 @@ class PartedTable:
     def _refuse(self, *asked: object, **how: object) -> NoReturn:
         raise RowsElsewhereError(_IN_PARTS)
 
+    # Python looks up special methods in the class: __getattr__ would not do.
     codes = unit_weight = weighted_rows = property(_refuse)
     with_weight = __getitem__ = __iter__ = __array__ = _refuse
 
@@ -262,19 +233,6 @@ def is_read(X: object) -> TypeGuard[AnyTable]:
     return isinstance(X, AnyTable)
 
 
-def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:
-    """Return the rows of a part that are selected, some of their columns, and their weights."""
-    codes, weight = part.codes(), part.weight
-    if selection.scale != 1.0:
-        weight = np.full(len(codes), selection.scale) if weight is None else weight * selection.scale
-    mask = selection.mask(part.number, len(codes))
-    if weight is not None:
-        mask &= weight > selection.floor
-    if not mask.all():
-        codes, weight = codes[mask], None if weight is None else weight[mask]
-    return (codes if columns is None else np.ascontiguousarray(codes[:, columns])), weight
-
-
 def _apply(
     part: Part,
     selection: RowSelection,
@@ -282,7 +240,7 @@ def _apply(
     function: Callable[..., Sum],
     arguments: Sequence[object],
 ) -> Sum:
-    return function(*rows_of(part, selection, columns), *arguments)
+    return function(*selection.rows(part, columns), *arguments)
 
 
 def add_up(a: Any, b: Any) -> Any:  # Any: numbers, arrays, or tuples or dicts of these
