@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.recognition import no_answers
 from isinglass.data.meaning.rules import UNKNOWN, Cells, Codes, Rule
 from isinglass.data.meaning.values import (
     NO_ANSWER,
@@ -53,14 +52,15 @@ class Column:
         if self.words is None:  # those that were read from texts all occur
             seen = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
             places = np.flatnonzero(np.bincount(seen, minlength=len(values))).tolist()
-        kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self._is_gone(values[k]))]
+        kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self.is_gone(values[k]))]
         blanks = self.blanks
         # Among other words, that for no answer is an answer.
         if NO_ANSWER in blanks and any(isinstance(values[k], str) and values[k] not in blanks for k in kept):
             blanks = blanks - {NO_ANSWER}
         return [k for k in kept if values[k] not in blanks and self.labels.get(values[k]) not in blanks]
 
-    def _is_gone(self, value: Value) -> bool:
+    def is_gone(self, value: Value) -> bool:
+        """Tell whether the user declares a value or its label missing."""
         return bool(self.gone) and (is_among(value, self.gone) or is_among(self.labels.get(value), self.gone))
 
     @property
@@ -68,7 +68,7 @@ class Column:
         """The values that occur and are not missing."""
         if self.values is not None:
             return list(dict.fromkeys(self.values[k] for k in self._occurring))
-        return [number for number in _whole(np.unique(self.cells)) if number == number and not self._is_gone(number)]
+        return [number for number in _whole(np.unique(self.cells)) if number == number and not self.is_gone(number)]
 
     @property
     def has_fractions(self) -> bool:
@@ -83,7 +83,7 @@ class Column:
         """The cells as objects, None where they are missing."""
         if self.values is None:
             numbers = _whole(self.cells)
-            return as_objects([None if each != each or self._is_gone(each) else each for each in numbers])
+            return as_objects([None if each != each or self.is_gone(each) else each for each in numbers])
         kept = set(self._occurring)
         values = [value if k in kept else None for k, value in enumerate(self.values)]
         return np.asarray(as_objects([*values, None])[self.cells])
@@ -127,26 +127,6 @@ class Column:
             codes[unknown] = rule.read([respell(values[k]) for k in unknown])
         return codes
 
-    @property
-    def answers(self) -> dict[Value, Value]:
-        """Its labels in the order of the values, without those that stand for a missing cell and do not occur."""
-        present = set(self.distinct)
-        ordered = sorted(self.labels, key=lambda value: (isinstance(value, str), value))
-        labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
-        return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
-
-    @property
-    def are_all_labeled(self) -> bool:
-        """Whether all values that occur have a label."""
-        return bool(self.labels) and self.answers.keys() >= set(self.distinct)
-
-    @property
-    def has_named_categories(self) -> bool:
-        """Whether labels are its categories: all values have one, and they are not 0 and 1, which keep their values."""
-        present, answers = set(self.distinct), self.answers
-        are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
-        return self.are_all_labeled and not are_bits
-
     def read(self, decimal: str | None = None) -> Column:
         """Return the column with its texts read as the fields of a text file are, unless its type has categories."""
         values = self.values or ()
@@ -164,16 +144,6 @@ class Column:
         words = map(str, self.values or ()) if self.words is None else map(str.strip, self.words)
         values = [None if value is None else word for value, word in zip(self.values or (), words, strict=True)]
         return replace(self, values=values)
-
-    def labeled(self) -> Column:
-        """Return the column with labels in place of its values, which all have one."""
-        answers = self.answers
-        values = [answers.get(value) for value in self.values or ()]
-        return Column(self.cells, values, categories=tuple(dict.fromkeys(answers.values())))
-
-    def with_labels(self, labels: Mapping[Value, Value]) -> Column:
-        """Return the column with what its values are called."""
-        return replace(self.numbered(), labels=labels)
 
     def numbered(self) -> Column:
         """Return the column with positions among its values in place of numbers."""

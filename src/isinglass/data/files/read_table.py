@@ -19,6 +19,7 @@ from isinglass.data.files.text import DELIMITERS, find_delimiter, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
+from isinglass.data.meaning.value_labels import is_all_labeled, use_labels
 from isinglass.data.meaning.values import read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
@@ -228,7 +229,7 @@ def _label_values(marked: Source, options: ReadOptions, apart: Collection[int]) 
             raise ArgumentError(
                 "value_labels", f"must label every value of {marked.where(j)}", unknown[0], "Add its label."
             )
-        return column.with_labels(by_place[j])
+        return replace(column.numbered(), labels=by_place[j])
 
     return marked.changed(label) if by_place else marked
 
@@ -241,7 +242,7 @@ def _weigh(table: Source, place: int) -> Source:
 
 def _called_cells(column: Column) -> Cells:
     """Return the cells of a column that is no variable, called by their labels if every value has one."""
-    return (column.labeled() if column.are_all_labeled else column).entries
+    return (use_labels(column) if is_all_labeled(column) else column).entries
 
 
 def _choose_columns(source: Source, options: ReadOptions, apart: Collection[int]) -> Source:

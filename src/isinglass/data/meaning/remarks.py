@@ -6,6 +6,7 @@ import numpy as np
 
 from isinglass.data.meaning.advice import drop, remark_header, remark_numbers, say_missing, show_coded
 from isinglass.data.meaning.recognition import ROWS_TO_JUDGE, differ_in_rows, suspected_answers
+from isinglass.data.meaning.value_labels import has_named_categories, use_labels
 from isinglass.data.source import Source
 from isinglass.errors import setting
 
@@ -30,7 +31,7 @@ def is_below_name(source: Source, j: int) -> bool:
 def _remark_missing(source: Source, j: int) -> str:
     """Return a sentence about values of a column that probably stand for a missing answer, or nothing."""
     columns = [source.column(k) for k in range(source.shape[1])]
-    columns = [column.labeled() if column.has_named_categories else column for column in columns]
+    columns = [use_labels(column) if has_named_categories(column) else column for column in columns]
     values = {k: column.distinct for k, column in enumerate(columns)}
     suspects = suspected_answers(values, {k: column.labels for k, column in enumerate(columns)})
     codes = suspects.get(j, ())

@@ -11,6 +11,7 @@ import numpy as np
 from isinglass.arrays import FloatArray
 from isinglass.data.column import Column
 from isinglass.data.meaning.rules import Cut, Levels, Rule
+from isinglass.data.meaning.value_labels import answers_of, has_named_categories, is_all_labeled, use_labels
 from isinglass.data.meaning.values import Value, is_number, read_word
 from isinglass.data.source import Source
 
@@ -76,7 +77,7 @@ class ColumnSpec:
         0 and 1 keep their values, unless `encode` speaks of the labels. Of labels for 1 and 2, 1 is the first category,
         also where 2 never occurs. Numbers beside texts in a nominal column are texts, too: 170, 171a.
         """
-        column = self._raw.labeled() if self.category_labels else self._raw
+        column = use_labels(self._raw) if self.category_labels else self._raw
         if self.kind != "nominal" or self.encode.by_name or column.values is None:
             return column
         are_numbers = {is_number(value) for value in column.distinct if is_number(value) or isinstance(value, str)}
@@ -95,10 +96,11 @@ class ColumnSpec:
         raw, stated = self._raw, self.encode.numbers
         if not raw.labels:
             return {}
-        if any(label in stated for label in raw.answers.values()):
-            return raw.answers if raw.are_all_labeled else {}
+        answers = answers_of(raw)
+        if any(label in stated for label in answers.values()):
+            return answers if is_all_labeled(raw) else {}
         all_are_stated = bool(stated) and set(raw.distinct) <= stated.keys()
-        return raw.answers if raw.has_named_categories and not all_are_stated else {}
+        return answers if has_named_categories(raw) and not all_are_stated else {}
 
     @cached_property
     def values(self) -> list[Value]:
