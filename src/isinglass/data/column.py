@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.rules import UNKNOWN, Cells, Codes, Rule
+from isinglass.data.meaning.rules import Cells, Codes
 from isinglass.data.meaning.values import (
     NO_ANSWER,
     Value,
@@ -22,7 +22,6 @@ from isinglass.data.meaning.values import (
     is_number,
     read_cell,
     read_word,
-    respell,
 )
 
 NUMBER_TYPES = "buif"
@@ -101,31 +100,6 @@ class Column:
         """The cells as they came, as objects: texts as they are spelled."""
         given = self.values if self.words is None else self.words
         return as_objects(_whole(self.cells)) if given is None else np.asarray(as_objects([*given, None])[self.cells])
-
-    def convert(self, rule: Rule) -> Codes:
-        """Return what every cell stands for by a rule of a `Coding`."""
-        rule = rule.with_missing(self.gone)
-        if self.values is None and not rule.has_words:
-            return rule.convert(self.cells)
-        column = self.numbered()
-        return np.asarray(column._convert_values(rule).take(column.cells))
-
-    def _convert_values(self, rule: Rule) -> Codes:
-        """Return what every value stands for, and after them a missing cell, whose position is -1.
-
-        A rule of words tells the texts 01 and 1 apart. A value that it does not know is read in the other way: a text
-        as what it spells, a number as its text.
-        """
-        values = self.values or ()
-        by_words = self.words is not None and rule.has_words and not self.labels
-        compared = [word.strip() for word in self.words or ()] if by_words else values
-        codes = rule.read([*compared, None], self.labels, self.blanks)
-        unknown = np.flatnonzero(codes == UNKNOWN).tolist()
-        if by_words:
-            codes[unknown] = rule.read([values[k] for k in unknown])
-        elif self.words is None:
-            codes[unknown] = rule.read([respell(values[k]) for k in unknown])
-        return codes
 
     def read(self, decimal: str | None = None) -> Column:
         """Return the column with its texts read as the fields of a text file are, unless its type has categories."""

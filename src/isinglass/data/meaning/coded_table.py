@@ -9,6 +9,7 @@ import numpy as np
 
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.column_codes import apply_rule
 from isinglass.data.meaning.missing_cells import complete_rows, refuse_missing, refuse_zeros, warn_zeroed
 from isinglass.data.meaning.refusals import refuse_values
 from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Levels, Rule, Steps
@@ -30,7 +31,7 @@ def convert_cells(source: Source, rules: Sequence[Rule]) -> Codes:
     codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
     for start in range(0, len(rules), COLUMNS_AT_ONCE):
         some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
-        columns = [source.column(j).convert(rules[j]) for j in some]
+        columns = [apply_rule(rules[j], source.column(j)) for j in some]
         codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
     return codes
 

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from isinglass.data.column import number_objects
 from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.column_codes import apply_rule
 from isinglass.data.meaning.rules import ABSENT, Cut, Levels, Rule, Steps
 from isinglass.data.meaning.scores import scores_from_lowest
 from isinglass.data.meaning.specify import specify
@@ -46,7 +47,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
                 _refuse(option, spec.where)
     if isinstance(encode, Mapping) and not by_column(encode):  # which may pass over a column, but not over all
         stated_values = list(specs[0].encode.answers)
-        if stated_values and all((number_objects(stated_values).convert(rule) < 0).all() for rule in rules):
+        if stated_values and all((apply_rule(rule, number_objects(stated_values)) < 0).all() for rule in rules):
             _refuse("encode", "the table")
 
 
@@ -74,7 +75,7 @@ def _has_meaning(rule: Rule, encode: Statement) -> bool:
     Unless it names the column, it speaks of other columns, too, and may know none of the values of this one.
     """
     stated = list(encode.numbers)
-    codes = dict(zip(stated, number_objects(stated).convert(rule).tolist(), strict=True))
+    codes = dict(zip(stated, apply_rule(rule, number_objects(stated)).tolist(), strict=True))
     if any(codes[value] != ABSENT for value in encode.missing):
         return False
     numbers = {value: number for value, number in encode.answers.items() if encode.by_name or codes[value] >= 0}

@@ -10,6 +10,7 @@ import numpy as np
 
 from isinglass.data.meaning.advice import kind_option, remark_numbers
 from isinglass.data.meaning.coding import Coding, Layout
+from isinglass.data.meaning.column_codes import apply_rule
 from isinglass.data.meaning.grid import find_grid
 from isinglass.data.meaning.guards import check_guesses
 from isinglass.data.meaning.guessing import Guess, guess_kinds
@@ -179,7 +180,7 @@ def _reverse(rule: Rule, spec: ColumnSpec) -> Levels:
 
 def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:
     """Return the grids of continuous columns for the rows that have no missing cell, if three numbers are left."""
-    cells = (spec.source.column(spec.place).convert(rules[j]) != ABSENT for j, spec in enumerate(specs))
+    cells = (apply_rule(rules[j], spec.source.column(spec.place)) != ABSENT for j, spec in enumerate(specs))
     kept = np.logical_and.reduce([*cells, ~specs[0].source.is_unlabeled])
     grids = {j: spec for j, spec in enumerate(specs) if isinstance(rules[j], Steps)}
     enough = [j for j, spec in grids.items() if len(set(spec.column.entries[kept].tolist())) > 2]

@@ -16,6 +16,7 @@ from isinglass._core import count_ones
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.column_codes import apply_rule
 from isinglass.data.meaning.recognition import scale_of
 from isinglass.data.meaning.redundancy import ROWS_TO_SCREEN
 from isinglass.data.meaning.refusals import refuse_values
@@ -85,7 +86,7 @@ def join_indicators(source: Source, coding: Coding) -> Source:
 def _join(source: Source, places: Sequence[int], coding: Coding, words: Sequence[object]) -> Column:
     """Return one column of words made of indicators; missing if no indicator is 1 and some are missing."""
     assert coding.single is not None
-    bits = np.array([source.column(j).convert(coding.single.columns[j]) for j in places])
+    bits = np.array([apply_rule(coding.single.columns[j], source.column(j)) for j in places])
     for j, codes in zip(places, bits, strict=True):
         if (codes == UNKNOWN).any():
             refuse_values(source, j, coding.single, np.flatnonzero(codes == UNKNOWN), None)
