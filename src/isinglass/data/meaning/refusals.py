@@ -23,7 +23,7 @@ from isinglass.data.meaning.advice import (
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.guessing import guess_kinds
 from isinglass.data.meaning.levels import order_pair
-from isinglass.data.meaning.recognition import are_dates, is_unclear
+from isinglass.data.meaning.recognition import are_dates, is_unclear, other_decimal
 from isinglass.data.meaning.remarks import remark_column
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
@@ -47,16 +47,21 @@ def refuse_values(
     wrong = [labels.get(value, value) for value in dict.fromkeys(column.entries[rows])]
     shown = "dates" if are_dates(wrong) else show_values(wrong)
     got = f"got {shown} in {source.where(j)} (first in {source.describe_row(row)})"
-    remark = remark_decimals(wrong, source.decimal)
+    remarks = [remark_decimals(wrong, source.decimal)]
     if row == 0 and source.layout.has_header is False and any(isinstance(value, str) for value in wrong):
-        remark = remark_header() + remark
+        remarks.insert(0, remark_header())
     if not rule.is_plain:
-        raise DataError(_say_broken(rule, got, wrong, None if specs is None else specs[j]) + remark)
+        raise DataError(_say_broken(rule, got, wrong, None if specs is None else specs[j]) + "".join(remarks))
     remedy = "Replace these values, or make them missing."  # a table that is read like another
     if specs is not None or source.is_part:
         values = [labels.get(value, value) for value in column.distinct]
-        remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), specs or ())
-    raise DataError(f"{setting('X')} must hold only 0 and 1; {got}. {remedy}{'' if remark in remedy else remark}")
+        are_numbers = all(is_number(value) or other_decimal([value], source.decimal) for value in values)
+        if are_numbers and len(values) > 2 and remarks[-1]:
+            remedy = remarks[-1].strip()
+        else:
+            remedy = _suggest(source, j, values, coding, specs or ())
+    more = "".join(remark for remark in remarks if remark.strip() not in remedy)
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {got}. {remedy}{more}")
 
 
 def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], spec: ColumnSpec | None) -> str:
@@ -87,13 +92,16 @@ def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], spec: ColumnSpec |
     )
 
 
-def _suggest(source: Source, j: int, values: list[Value], for_all: bool, specs: Sequence[ColumnSpec]) -> str:
+def _suggest(source: Source, j: int, values: list[Value], coding: Coding, specs: Sequence[ColumnSpec]) -> str:
     """Say what to do with a column that is not 0 and 1: what its values show comes first."""
     leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.is_file else "")
-    if are_dates(values):
-        return f"A network has no kind for dates: {leave_out}."
-    kinds = _advise_kinds(specs) if specs and len(values) > 2 else ""
+    has_dates = are_dates(values)
+    is_clear = has_dates or len(values) > 2 or (len(values) == 2 and not is_unclear(values))
+    kinds = _advise_kinds(specs, coding) if specs and is_clear else ""
+    if has_dates:
+        return f"A network has no kind for dates{f'. {kinds}' if kinds else f': {leave_out}.'}"
     if not kinds:
+        for_all = all(other.kind == "binary" for other in coding.columns)
         return f"{_suggest_pair(values, source, for_all=for_all)}{remark_column(source, j)}"
     other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
     if all(map(is_number, values)):
@@ -102,24 +110,41 @@ def _suggest(source: Source, j: int, values: list[Value], for_all: bool, specs: 
     return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else remark_column(source, j)}"
 
 
-def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
-    """Say what to state about the columns that would be refused, as their values show; or nothing."""
-    found = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
+def _advise_kinds(specs: Sequence[ColumnSpec], coding: Coding) -> str:
+    """Say what to state about the columns that would be refused, as their values show, and which to leave out.
+
+    Nothing if none of them has a kind, or if there are too many.
+    """
+    source, found = specs[0].source, guess_kinds(specs).values()
+    left_out = [guess.place for guess in found if guess.kind is None]
     pairs = [guess.place for guess in found if len(guess.values) == 2 and not is_unclear(list(guess.values))]
-    pairs = [place for place in pairs if not specs[place].encode.has_numbers]
-    guesses = [guess for guess in found if guess.place not in pairs]
-    labels = option_keys([spec.label for spec in specs])
+    pairs = [place for place in pairs if place not in left_out and not specs[place].encode.has_numbers]
+    guesses = [guess for guess in found if guess.place not in (*pairs, *left_out)]
+    keys = option_keys([spec.label for spec in specs])
+    gone = [keys[place] for place in left_out]
+    if source.is_array:  # columns are counted without those that are left out
+        keys = [place - sum(other < place for other in left_out) for place in range(len(specs))]
     kinds: dict[str | int, str] = {}
     for kind in dict.fromkeys(str(guess.kind) for guess in guesses):
-        kinds |= dict.fromkeys(name_ranges(labels, [guess.place for guess in guesses if guess.kind == kind]), kind)
-    if not kinds or len(kinds) > _MOST_RANGES:
+        kinds |= dict.fromkeys(name_ranges(keys, [guess.place for guess in guesses if guess.kind == kind]), kind)
+    if not kinds or len(kinds) + len(gone) > _MOST_RANGES:
         return ""
-    everywhere = len(set(kinds.values())) == 1 and len(guesses) == len(specs)
-    mention = setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)
-    mention += f" and {setting('encode', 'auto')}" if pairs else ""
-    is_file = specs[0].source.is_file
-    more = " (`isinglass info FILE` shows all columns)" if is_file else " to as_table or the estimator"
-    return f"By the values of the columns, use {mention}{more}."
+    everywhere = len(set(kinds.values())) == 1 and len(guesses) + len(gone) == len(specs)
+    use = [setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)]
+    use += [setting("encode", "auto")] if pairs else []
+    kept = [spec for place, spec in enumerate(specs) if place not in left_out]
+    if coding.missing == "error" and any(None in spec.column.entries.tolist() for spec in kept):
+        use.append(setting("missing", "drop" if source.is_part else "impute"))
+    if source.is_file:
+        use += [setting("drop", gone, python=f"drop={gone}")] if gone else []
+        more = " (`isinglass info FILE` shows all columns)"
+    else:
+        more = " to as_table or the estimator"
+        if gone:
+            more += (
+                f", with {f'np.delete(X, {gone}, 1)' if source.is_array else f'X.drop(columns={gone})'} in place of X"
+            )
+    return f"By the values of the columns, use {', '.join(use[:-1])}{' and ' if use[1:] else ''}{use[-1]}{more}."
 
 
 def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
