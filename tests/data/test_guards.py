@@ -224,6 +224,10 @@ def test_only_columns_with_an_order_can_be_turned(tmp_path):
     for column in "ab":
         with pytest.raises(DataError, match=f"reverse must name columns with an order; got column '{column}'"):
             read_table(path, kinds={"b": "nominal"}, reverse=[column])
+    with pytest.raises(DataError, match=r"\(kinds=\{'b': 'ordinal'\}\) and give each of its values a number \(encode"):
+        read_table(path, kinds={"b": "nominal"}, reverse=["b"])
+    numbers = {"b": {"x": 0, "y": 1, "z": 2}}
+    assert read_table(path, kinds={"b": "ordinal"}, encode=numbers, reverse=["b"]).variables.categories[1][0] == "z"
 
 
 def test_unrelated_items_are_not_reversed():
@@ -485,6 +489,62 @@ def test_a_refused_table_says_which_kinds_to_state(tmp_path):
     argument = re.search(r"use kinds=(\{.*?\}) to as_table", str(refused.value))[1]
     assert as_table(pd.read_csv(path), kinds=ast.literal_eval(argument)).variables.kinds[-2:] == ("ordinal", "binary")
     assert not re.search("isinglass info|read_table", str(refused.value))
+
+
+ODD = np.random.default_rng(0)
+REFUSED = {
+    "years": {
+        "jobs": ODD.normal(60_000, 1000, 16).round(),
+        "gnp": ODD.permutation(16) + 80.5,
+        "year": range(1947, 1963),
+    },
+    "names and holes": {
+        "survived": ODD.integers(0, 2, 60),
+        "class": ODD.integers(1, 4, 60),
+        "sex": ODD.choice(["male", "female"], 60),
+        "age": np.where(ODD.random(60) < 0.2, np.nan, ODD.integers(1, 80, 60)),
+        "port": ODD.choice(["S", "C", "Q"], 60),
+        "name": [f"person {k}" for k in range(60)],
+    },
+    "a pair first": {"sex": ODD.choice(["m", "f"], 60), "size": ODD.integers(1, 6, 60), "tip": ODD.normal(3, 1, 60)},
+    "dates first": {"day": [f"2020-01-{k % 28 + 1:02}" for k in range(60)], "a": ODD.integers(1, 5, 60)},
+    "nothing but holes": {"a": ODD.integers(1, 6, 60), "b": [np.nan] * 60},
+}
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
+@pytest.mark.parametrize("columns", REFUSED.values(), ids=REFUSED)
+def test_what_a_refusal_advises_is_enough(columns, tmp_path):
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+
+    def advice(refused):
+        options = re.findall(r"\b(kinds|encode|missing)=(\{.*?\}|\".*?\")", str(refused.value).split("Otherwise")[0])
+        return {name: ast.literal_eval(text) for name, text in options}
+
+    with pytest.raises(DataError, match="By the values of the columns, use") as refused:
+        as_table(frame)
+    gone = re.search(r"with X\.drop\(columns=(\[.*?\])\) in place of X", str(refused.value))
+    table = as_table(frame.drop(columns=ast.literal_eval(gone[1])) if gone else frame, **advice(refused))
+    with pytest.raises(DataError, match="By the values of the columns, use") as refused:
+        read_table(tmp_path / "t.csv", id_column=None)
+    gone = re.search(r"drop=(\[.*?\]) \(`isinglass", str(refused.value))
+    drop = ast.literal_eval(gone[1]) if gone else []
+    read = read_table(tmp_path / "t.csv", id_column=None, drop=drop, **advice(refused))
+    assert read.variables.kinds == table.variables.kinds
+
+
+def test_columns_of_an_array_are_counted_without_those_to_leave_out():
+    cells = np.column_stack([np.arange(60) + 1.0, ODD.integers(1, 6, 60), ODD.normal(size=60)])
+    with pytest.raises(
+        DataError, match=r"kinds=\{0: 'ordinal', 1: 'continuous'\} .*with np\.delete\(X, \[0\], 1\) in place"
+    ):
+        as_table(cells)
+
+
+def test_texts_that_are_numbers_with_a_comma_have_one_remedy():
+    with pytest.raises(DataError, match=r"in column 'a' \(first in row 0\)\. Use decimal=\",\"[^.]*\.$"):
+        as_table(pd.DataFrame({"a": ["-0,01", "1,5", "2,25"] * 9, "b": [1, 2, 3] * 9}))
 
 
 def test_the_refusal_of_frames_and_arrays_is_short():

@@ -397,7 +397,7 @@ def test_texts_that_are_meant_as_numbers_are_not_binary():
     for kinds, encode in (({"a": "nominal"}, None), ({"a": "continuous"}, {"a": {"1,5": 0, "2,5": 1}})):
         assert as_table(frame, kinds=kinds, encode=encode).variables.kinds == ("binary", "binary")
     words = frame.replace({"1,5": "low", "2,5": "high"})
-    assert as_table(words, kinds={"a": "continuous"}).variables.kinds == ("binary", "binary")
+    assert as_table(words, kinds={"*": "continuous"}).variables.kinds == ("binary", "binary")
 
 
 def test_values_declared_missing_are_named_where_missing_cells_are_refused():
@@ -430,3 +430,12 @@ def test_amounts_with_signs_are_refused_with_what_to_keep(kind):
     frame = pd.DataFrame({"a": ["10%", "20%", "30%"] * 10, "b": [0, 1, 1] * 10})
     with pytest.raises(DataError, match=r"If '10%' is a number, keep only its digits and its decimal separator"):
         as_table(frame, kinds={"a": kind})
+
+
+@pytest.mark.parametrize("options", [{"kinds": {"a": "continuous"}}, {"scores": {"a": "normal"}}])
+def test_two_texts_are_no_numbers_where_their_column_is_named(options):
+    frame = pd.DataFrame({"a": ["no", "yes"] * 10, "b": [0, 1] * 10})
+    with pytest.raises(DataError, match="'a' must hold finite numbers to be continuous; got 'no', 'yes'"):
+        as_table(frame, **options)
+    for kinds in ({"*": "continuous"}, "continuous", {"a:b": "continuous"}, {"b": "continuous"}):
+        assert as_table(frame, kinds=kinds, encode="auto").variables.is_binary

@@ -16,7 +16,7 @@ from isinglass.data.meaning.guards import check_guesses
 from isinglass.data.meaning.guessing import Guess, guess_kinds
 from isinglass.data.meaning.levels import find_levels, two_values
 from isinglass.data.meaning.recognition import MANY_LEVELS, amounts
-from isinglass.data.meaning.rules import ABSENT, BITS, Levels, Rule, Steps
+from isinglass.data.meaning.rules import ABSENT, Levels, Rule, Steps
 from isinglass.data.meaning.specify import specify
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import as_float, is_number
@@ -39,6 +39,7 @@ class Finding:
 def find_coding(source: Source, stated: ValueOptions) -> Finding:
     """Return how a table is to be read: by what is stated, and what its columns show."""
     specs = specify(source, stated)
+    _refuse_words(specs, stated)
     guesses = guess_kinds(specs) if stated.guess else {}
     if guesses:
         specs = _keep_guessed(specs, guesses)
@@ -62,6 +63,20 @@ def _lay_out(source: Source, places: Sequence[int]) -> Layout:
         width=None if are_all else origin.width,
         names=names and tuple(names[j] for j in places),
     )
+
+
+def _refuse_words(specs: Sequence[ColumnSpec], stated: ValueOptions) -> None:
+    """Refuse one or two texts in a column that an option calls continuous by its own name.
+
+    Where one word is for many columns, those of two values are binary.
+    """
+    keys = [key for option in (stated.kinds, stated.scores) if isinstance(option, Mapping) for key in option]
+    for spec in specs:
+        if spec.kind != "continuous" or spec.is_encoded or len(spec.kept_values) > 2:
+            continue
+        places = [[*spec.source.locate({key: None}, "kinds")] for key in keys] if spec.has_words else []
+        if [spec.place] in places:
+            find_grid(spec)
 
 
 def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
@@ -95,7 +110,7 @@ def find_rules(
         if j in kinds:
             rules[j] = _rule_of_kind(spec, kinds[j])
         if spec.is_reversed:
-            rules[j] = _reverse(rules.get(j, BITS), spec)
+            rules[j] = _reverse(rules.get(j), spec)
     levels = list(rules)
     others = [j for j in range(len(specs)) if j not in rules]
     rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
@@ -163,19 +178,22 @@ def _rule_of_kind(spec: ColumnSpec, kind: str) -> Rule:
     return find_grid(spec) if len(spec.kept_values) > 2 or has_amounts else find_levels(spec, "ordinal")
 
 
-def _reverse(rule: Rule, spec: ColumnSpec) -> Levels:
-    """Return the rule of an ordered column in the other direction."""
-    if not isinstance(rule, Levels):
+def _reverse(rule: Rule | None, spec: ColumnSpec) -> Levels:
+    """Return the rule of an ordered column in the other direction; None: it is read as two values."""
+    if isinstance(rule, Steps):
         raise DataError(
             f"{setting('reverse')} must name columns of ordered categories; got {spec.where}, which is "
             f"continuous. Change the sign of its values instead."
         )
-    if rule.scores is None or rule is BITS:
-        remedy = f"Declare it as one ({kind_option('ordinal', [spec.label])})."
-        if spec.cut is not None:
-            remedy = f"Leave {setting('reverse')} or {setting('binarize')} out for it."
-        raise DataError(f"{setting('reverse')} must name columns with an order; got {spec.where}. {remedy}")
-    return rule.reversed()
+    if isinstance(rule, Levels) and rule.scores is not None:
+        return rule.reversed()
+    remedy = f"Declare it as one ({kind_option('ordinal', [spec.label])})"
+    if spec.cut is not None:
+        remedy = f"Leave {setting('reverse')} or {setting('binarize')} out for it"
+    elif rule is not None and spec.has_words and spec.column.categories is None:
+        numbers = setting("encode", python="encode={…: 0, …: 1, …: 2}")
+        remedy += f" and give each of its values a number ({numbers}), or use an ordered categorical"
+    raise DataError(f"{setting('reverse')} must name columns with an order; got {spec.where}. {remedy}.")
 
 
 def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:

@@ -114,6 +114,11 @@ class ColumnSpec:
         return [value for value in self.values if value not in missing]
 
     @property
+    def has_words(self) -> bool:
+        """Whether a value that it keeps is a text."""
+        return any(isinstance(value, str) for value in self.kept_values)
+
+    @property
     def numbers(self) -> FloatArray:
         """The numbers among its cells, row by row."""
         return np.array([cell for cell in self.column.entries.tolist() if is_number(cell)], dtype=np.float64)
