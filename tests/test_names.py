@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from isinglass.column_keys import name_ranges
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
+from isinglass.locating import Origin
 from isinglass.names import by_node, check_names, default_names
 
 NAMES = ("tea", "milk", "rain")
@@ -69,3 +70,21 @@ def test_three_neighbors_and_more_are_a_range():
     assert name_ranges(keys, [0, 1, 2, 4, 5, 6, 7]) == ["a:#3", "e:i"]
     assert name_ranges(keys, [0, 1, 3]) == ["a", "b", "d"]
     assert name_ranges(["#3", "b", "#1"], [0, 1, 2]) == ["#3", "b", "#1"]  # names that read as numbers
+
+
+def test_options_count_columns_where_no_name_is_a_number_sign():
+    here, named = (
+        Origin(3, names, has_number_labels=False, places=range(3)) for names in (["a", "b", "c"], ["#2", "b", "c"])
+    )
+    assert here.find("#2", "drop") == here.find_all("#2", "drop")[0] == 1
+    assert named.find("#2", "drop") == 0
+    with pytest.raises(DataError, match="which has 3; got number 8"):
+        here.find("#9", "drop")
+
+
+@pytest.mark.parametrize("end", ["12", "#0", "#" + "9" * 4400])
+def test_a_range_that_does_not_end_at_a_column_is_shown(end):
+    here = Origin(2, ["a", "b"], has_number_labels=False, places=range(2))
+    with pytest.raises(ArgumentError, match=f"got '{end[:9]}.*It is an end of the range 'a:{end[:9]}") as refused:
+        here.find_all(f"a:{end}", "drop")
+    assert len(str(refused.value)) < 600

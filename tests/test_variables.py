@@ -230,3 +230,15 @@ def test_what_is_no_choice_of_variables(columns):
     with pytest.raises(ArgumentError, match="columns must"):
         Variables.binary(2).take(columns)
     assert Variables.binary(2).take(np.empty(0, int)).n_features == 0  # the columns that vary where none does
+
+
+def test_the_scores_of_numbers_ascend():
+    with pytest.raises(DataError, match=r"scores must ascend with the numbers of the continuous column 0; got \(3"):
+        Variables.of([[1, 2, 3], 2], ["continuous", "binary"], scores=[[3, 2, 1], None])
+
+
+def test_a_column_that_is_modeled_is_left():
+    variables = Variables.binary(["a", "b", "c"]).with_covariates(["b", "c"])
+    assert variables.take([0, 2]).covariates == ("c",)
+    with pytest.raises(DataError, match="covariates must leave a column that is modeled"):
+        variables.take([1, 2])

@@ -9,7 +9,8 @@ from itertools import groupby
 def read_column(word: str) -> str | int:
     """Read ``#3`` as the number of the third column, from 0, and everything else as a name."""
     number = word[1:] if word.startswith("#") else ""
-    return int(number) - 1 if number.isdecimal() and int(number) > 0 else word
+    is_number = number.isdecimal() and len(number) < 20 and int(number) > 0  # of thousands of digits, int reads none
+    return int(number) - 1 if is_number else word
 
 
 def name_ranges(keys: Sequence[str | int], places: Iterable[int]) -> list[str | int]:

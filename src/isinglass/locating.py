@@ -37,6 +37,7 @@ class Origin:
     def find(self, key: str | int, argument: str) -> int:
         """Return where the column with this name or number is; a number that is a label of a frame means that column.
 
+        ``#3`` is the third column, unless it is a name.
         Errors name the argument.
         """
         names = self.names or ()
@@ -59,6 +60,8 @@ class Origin:
             raise DataError(
                 f"{setting(argument)} must name one column; got {key!r}, the name of {len(places)}. Give its number."
             )
+        if isinstance(key, str) and is_whole(number := read_column(key)):
+            return self.find(number, argument)
         same = [name for name in names if name.casefold() == str(key).casefold()]
         near = same or get_close_matches(str(key), names, n=1)
         known = f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
@@ -77,7 +80,11 @@ class Origin:
             return None
         first, colon, last = key.partition(":")
         if colon and first and last:
-            ends = [self.find(read_column(end), argument) for end in (first, last)]
+            try:
+                ends = [self.find(read_column(end), argument) for end in (first, last)]
+            except ArgumentError as error:
+                remedy = f"It is an end of the range {key[:200]!r}. {error.remedy}"
+                raise ArgumentError(argument, error.constraint, error.got, remedy) from None
             if ends[0] > ends[1]:
                 raise ArgumentError(argument, "must name a range from left to right", key)
             return list(range(ends[0], ends[1] + 1))

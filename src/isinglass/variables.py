@@ -27,6 +27,7 @@ _FEWER_CATEGORIES = (
     "the report take categories."
 )
 _NO_COVARIATES = "Leave the covariates out, or model them as variables."
+_ONLY_COVARIATES = "covariates must leave a column that is modeled."
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
 
 
@@ -81,7 +82,7 @@ class Variables(FlatLayout):
             if given is not None and len(given) != len(self.kinds):
                 raise DataError(f"{name} must have one entry per variable.")
         if all(self.covariate):
-            raise DataError("covariates must leave a column that is modeled.")
+            raise DataError(_ONLY_COVARIATES)
         for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
             check_variable(self.called(s), kind, len(values), points)
             known = [value for value in values if value is not None]
@@ -152,6 +153,8 @@ class Variables(FlatLayout):
     def take(self, columns: Sequence[int] | NDArray[np.generic]) -> Variables:
         """Return some of the variables, in this order."""
         chosen = choose_places(columns, self.n_features).tolist()
+        if chosen and all(self.covariate[s] for s in chosen):
+            raise DataError(_ONLY_COVARIATES)
         entries = ("names", "kinds", "categories", "scores", "covariate", *(["wording"] if self.wording else []))
         return copy_unchecked(self, **{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
 
@@ -321,7 +324,9 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
     if kind == "nominal" and scores is not None:
         raise DataError(f"scores must be None for the nominal column {called}; got {scores}.")
     if kind in ("ordinal", "continuous"):
-        check_scores(scores, n_categories, f"column {called}")
+        points = check_scores(scores, n_categories, f"column {called}")
+        if kind == "continuous" and points != sorted(points):
+            raise DataError(f"scores must ascend with the numbers of the continuous column {called}; got {scores}.")
 
 
 def check_scores(scores: Iterable[float] | None, n_categories: int, where: str) -> list[float]:

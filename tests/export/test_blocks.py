@@ -14,6 +14,7 @@ from isinglass import Network
 from isinglass.errors import DataError
 from isinglass.export import to_networkx, write_network
 from isinglass.show.palette import SIGNS
+from isinglass.variables import Variables
 
 LABELS = (("a, b", '<b>"x"</b>', "=1+1"), ("never", "some", "often"), (0, 1), ("p", "q", "r", "s"))
 BLOCKS = {
@@ -143,3 +144,10 @@ def test_names_that_the_files_use_are_refused(network, name):
     with pytest.raises(DataError, match="cannot be called"):
         write_network(network, io.StringIO(), "nodes", node_attributes={name: range(4)})
     rows("nodes", Network([0.0], [], []), node_attributes={name: [1]})  # of 0/1 columns they are free
+
+
+def test_json_has_no_text_for_a_category_without_a_value():
+    variables = Variables(("a", "b"), ("binary", "ordinal"), (("yes", None), (1, 2, 3)), ((0.0, 1.0), (0.0, 1.0, 2.0)))
+    stream = io.StringIO()
+    write_network(Network(np.zeros(3), [], [], variables=variables), stream, "json")
+    assert [node["categories"] for node in json.loads(stream.getvalue())["nodes"]] == [["yes", None], ["1", "2", "3"]]

@@ -214,7 +214,7 @@ def _json_categories(network: Network, node: int) -> dict[str, object]:
     if network.variables.is_binary:
         return {}
     return {
-        "categories": [storable(label) for label in network.labels[node]],
+        "categories": [None if value is None else storable(str(value)) for value in network.variables.categories[node]],
         "scores": network.variables.score(node),
         "fields": network.variables.split(network.category_fields)[node],
     }
