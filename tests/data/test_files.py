@@ -126,7 +126,7 @@ def test_transposed_files_have_their_names_exchanged():
         ("0,1\n0,1\n0,x\n", {}, r"got 'x' in column 2 of the file \(first in row 3, line 3\)"),
         ("a,b\n0,1\n0,NA\n", {}, r"got one in column 'b' \(row 2, line 3; 1 missing"),
         ("a,b\n0,1\n1,9\n", {}, r"Say what each value means .encode="),
-        ("a,a\n0,1\n", {}, r"got 'a' in columns 1 and 2. Rename one, leave one out with drop=\[1\]"),
+        ("a,a\n0,1\n", {}, r"got 'a' in columns 1 and 2. Rename one, or leave one out with drop=\[1\]"),
         ("id,a,b,a\nx,0,1,1\n", {}, "got 'a' in columns 2 and 4"),
         ("a,b\n0,1\n", {"delimiter": "ab"}, "delimiter must be one character or one of"),
         ("a,b\n0,1\n", {"delimiter": '"'}, "delimiter must be one character"),

@@ -344,7 +344,7 @@ def workbook(*sheets):
 
 
 def test_a_sheet_of_what_is_no_spreadsheet_is_refused():
-    with pytest.raises(DataError, match="sheet must be left out for a text file; got 'x'"):
+    with pytest.raises(DataError, match="sheet must be left out for text files; got 'x'"):
         read_table(io.StringIO("a,b\n0,1\n1,0\n"), sheet="x")
 
 
@@ -455,3 +455,40 @@ def test_labels_of_text_codes_have_no_order(tmp_path):
     table = read_table(tmp_path / "t.sav", guess=True)
     assert table.variables.kinds == ("nominal", "ordinal", "binary")
     assert set(table.variables.categories[0]) == {"New York", "California", "Texas"}
+
+
+def test_options_that_a_format_has_no_use_for_are_refused(tmp_path):
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]})
+    np.save(tmp_path / "t.npy", frame.to_numpy())
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_stata(tmp_path / "t.dta", write_index=False)
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    options = {"delimiter": "tab", "encoding": "cp1252", "header": True, "decimal": ",", "sheet": 0}
+    for path in tmp_path.iterdir():
+        for name, value in options.items():
+            if path.suffix == ".xlsx" and name in ("header", "decimal", "sheet"):
+                assert len(read_table(path, **{name: value})) == 3
+                continue
+            with pytest.raises(DataError, match=rf"{name} must be left out for \w+ files; got"):
+                read_table(path, **{name: value})
+        table = read_table(path)
+        assert read_table(path, encode=table.coding, **options | {"sheet": None}).codes.tolist() == table.codes.tolist()
+    with pytest.raises(DataError, match=r"sheet must be a name, or a number from 0; got True"):
+        read_table(tmp_path / "t.xlsx", sheet=True)
+
+
+def test_only_a_file_with_a_header_can_be_read_without_it(tmp_path):
+    parquet.write_table(pa.table([[0, 1], [1, 0]], names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"leave one out with drop=\[1\]\.$"):
+        read_table(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"leave one out with drop=\[1\], or pass header=False\.$"):
+        read_table(io.StringIO("a,a\n0,1\n1,0\n"))
+    with pytest.raises(DataError, match=r"got 'x' in rows 1 and 2\. .* drop=\[1\]\.$"):
+        read_table(io.StringIO("id,a,b\nx,0,1\nx,1,0\n"), transpose=True, id_column=0)
+
+
+def test_a_transposed_file_without_names_has_rows_for_columns():
+    with pytest.raises(DataError, match=r"got 7 in row 2 of the file \(first in column 3 of the file\)"):
+        read_table(io.StringIO("0,1,1\n1,0,7\n1,0,1\n"), transpose=True, id_column=None)
+    with pytest.raises(DataError, match=r"got 7 in column 'y' \(first in column 4 of the file\)"):
+        read_table(io.StringIO("x,0,1,1\ny,1,0,7\nz,1,0,1\n"), transpose=True)

@@ -124,7 +124,7 @@ def test_messages_count_columns_as_the_file_does():
 
 def test_a_repeated_name_is_dropped_by_the_number_that_the_message_gives():
     text = "id,a,b,a\n" + "x,0,1,1\ny,1,1,0\n"
-    with pytest.raises(DataError, match=r"got 'a' in columns 2 and 4\. Rename one, leave one out with drop=\[2\]"):
+    with pytest.raises(DataError, match=r"got 'a' in columns 2 and 4\. Rename one, or leave one out with drop=\[2\]"):
         read_table(io.StringIO(text))
     assert read_table(io.StringIO(text), drop=[2]).names == ("a", "b")
 

@@ -101,6 +101,10 @@ def _stack_rows(rows: Sequence[Any]) -> Cells:  # Any: of the user
 
 def _check_shape(shape: tuple[int, ...], X: object) -> None:
     kind = type(X).__name__
+    if shape == () and not isinstance(X, np.ndarray):
+        raise DataError(f"X must be an array, a data frame or a sparse matrix; got {kind}.")
+    if shape == (0,):
+        raise DataError(f"X must have at least one row and one column; got an empty {kind}.")
     if len(shape) == 1:
         array = "X" if isinstance(X, np.ndarray) else "numpy.asarray(X)"
         column = "X.to_frame()" if hasattr(X, "to_frame") else f"{array}.reshape(-1, 1)"

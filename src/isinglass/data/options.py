@@ -106,6 +106,8 @@ class FileOptions:
             raise ArgumentError("header", 'must be True, False or "auto"', self.header)
         if self.decimal not in (None, ".", ","):
             raise ArgumentError("decimal", 'must be "." or ","', self.decimal)
+        if isinstance(self.sheet, bool):
+            raise ArgumentError("sheet", "must be a name, or a number from 0", self.sheet)
         if not isinstance(self.delimiter, str | None):
             raise ArgumentError("delimiter", "must be text", self.delimiter)
 

@@ -42,6 +42,7 @@ class Source:
     weight: FloatArray | None = None  # of its rows
     apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are not variables, such as groups
     is_file: bool = False
+    is_transposed: bool = False  # its columns are rows of the file
     is_part: bool = False  # of a table in parts, whose columns have two values
 
     def of_file(self, **fields: Any) -> Source:  # Any: of the record
@@ -95,11 +96,11 @@ class Source:
     def where(self, j: int) -> str:
         """Return what messages call a column."""
         if self.names is None and self.is_file:
-            return f"column {self.number(j)} of the file"
+            return f"{'row' if self.is_transposed else 'column'} {self.number(j)} of the file"
         return f"column {(j if self.names is None else self.names[j])!r}"
 
     def number(self, j: int) -> int:
-        """Return where a column stood in the file, from 1, row names included."""
+        """Return where a column stood in the file, from 1, row names included; or which row of the file it was."""
         place, index = self.origin.places[j], self.row_names_at
         return place + (1 if index is None or place < index else 2)
 
@@ -170,8 +171,14 @@ class Source:
             turned = of_numbers(self.block.T)
         else:
             turned = of_objects(np.stack([self.column(j).as_given for j in range(self.shape[1])]), self.decimal)
-        file = turned.of_file(names=self.row_names, row_names=names, layout=self.layout, detected=self.detected)
-        return file if names is None else replace(file, describe_row=lambda row: f"row {names[row]!r}")
+        return turned.of_file(
+            names=self.row_names,
+            row_names=names,
+            layout=self.layout,
+            detected=self.detected,
+            is_transposed=True,
+            describe_row=self.where if names is None else lambda row: f"row {names[row]!r}",
+        )
 
 
 def join_values(sources: Sequence[Source]) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -103,6 +104,8 @@ def open_document(path: object, limits: Limits) -> Document:
     if isinstance(path, str) and path == "-":
         data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin).read, "a file")
     elif isinstance(path, str | PathLike):
+        if "*" in str(path) and not Path(path).exists():
+            raise FileNotFoundError(errno.ENOENT, "No such file; read_parts opens the files of a pattern", str(path))
         with open(path, "rb") as file:  # noqa: PTH123 - the Path of "" is the working directory
             if Path(path).is_file():  # at once, without a copy
                 limits.check_bytes(Path(path).stat().st_size, "a file")
@@ -110,9 +113,11 @@ def open_document(path: object, limits: Limits) -> Document:
     elif hasattr(path, "read"):
         data = limits.gather(path.read, "a file")
     else:
+        remedy = "a table in memory to as_table, and the content of a file as io.StringIO(text) or io.BytesIO(data)"
+        if isinstance(path, list | tuple) and all(isinstance(each, str | PathLike) for each in path):
+            remedy = "several files, which are the parts of a table, to read_parts"
         raise DataError(
-            f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}. Pass a table in memory '
-            "to as_table, and the content of a file as io.StringIO(text) or io.BytesIO(data)."
+            f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}. Pass {remedy}.'
         )
     limits = replace(limits, size=len(data))
     data = _unpack(data, limits)

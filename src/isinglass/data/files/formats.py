@@ -26,6 +26,14 @@ _LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
     **{kind: functools.partial(load_survey, kind) for kind in SURVEYS},
 }
 FORMATS = ("text", *_LOADERS, "excel")
+FORMATS_OF = {
+    "delimiter": ("text",),
+    "encoding": ("text",),
+    "header": ("text", "excel"),
+    "decimal": ("text", "excel"),
+    "sheet": ("excel",),
+}
+"""The formats that an option is about, if these are not all."""
 _MAGIC = (
     (b"\x93NUMPY", "npy"),
     (b"PK\x03\x04", "npz"),

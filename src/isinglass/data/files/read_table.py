@@ -10,7 +10,7 @@ from typing import IO
 from isinglass.data.column import BLANKS, Column
 from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
-from isinglass.data.files.formats import explain_damage, find_format, load_table
+from isinglass.data.files.formats import FORMATS, FORMATS_OF, explain_damage, find_format, load_table
 from isinglass.data.files.preamble import blank_comments, blank_titles, take_wording, warn_of_titles
 from isinglass.data.files.records import Records, read_records
 from isinglass.data.files.row_names import name_rows
@@ -142,8 +142,10 @@ def _load(path: AnyFile, options: ReadOptions) -> tuple[Source, str]:
     """Return the table of a file as it was written, and the format of the file."""
     document = open_document(path, Limits(options.max_rows, options.max_columns, options.max_bytes))
     kind = find_format(document, options.format)
-    if options.sheet is not None and kind != "excel" and not isinstance(options.encode, Coding):
-        raise ArgumentError("sheet", f"must be left out for a {kind} file", options.sheet)
+    if not isinstance(options.encode, Coding):  # the options of the first file may come with it
+        for name, value in options.for_files.items():
+            if kind not in FORMATS_OF.get(name, FORMATS):
+                raise ArgumentError(name, f"must be left out for {kind} files", value)
     if kind in ("text", "excel"):
         return _load_text(document, kind, options), kind
     return load_table(kind, document), kind
@@ -274,10 +276,13 @@ def _name_columns(source: Source) -> Source:
         name = header or f"column {source.number(j)}"
         if name in places:
             place = source.origin.places[j]
+            leave_out = setting("drop", place, python=f"drop=[{place}]")
+            has_header = source.layout.has_header and not source.is_transposed
             raise DataError(
-                f"the file must be a table with distinct column names; got {name!r} in columns "
-                f"{source.number(places[name])} and {source.number(j)}. Rename one, leave one out with "
-                f"{setting('drop', place, python=f'drop=[{place}]')}, or pass {setting('header', False)}."
+                f"the file must be a table with distinct column names; got {name!r} in "
+                f"{'rows' if source.is_transposed else 'columns'} {source.number(places[name])} and "
+                f"{source.number(j)}. Rename one, or leave one out with {leave_out}"
+                + (f", or pass {setting('header', False)}." if has_header else ".")
             )
         places[name] = j
     return replace(source, names=list(places))
