@@ -44,10 +44,10 @@ class FirstRecord:
             self._by_empty_corner,
             self._by_counting_from_0,
             self._by_steps,
+            self._by_distance,
         )
         verdicts = (rule() for rule in rules)
-        decided = next((verdict for verdict in verdicts if verdict is not None), None)
-        return self._is_far_above or self._is_above_bits if decided is None else decided
+        return next(verdict for verdict in verdicts if verdict is not None)
 
     def _by_corner_called_id(self) -> bool | None:
         """Decide on id,1990,1991: the name of a column of row names is in no row."""
@@ -60,14 +60,29 @@ class FirstRecord:
         return not any(isinstance(value, str) for value in self.below_corner)
 
     def _by_texts(self) -> bool | None:
-        """Decide on country,gdp,1990: see `_has_names`."""
-        return self._has_names if any(isinstance(value, str) for value in self.fields) else None
+        """Decide on country,gdp,1990: whether the texts are names, and no answers such as those of Ann,yes,no.
+
+        More than half of the texts stand above columns of numbers, as in who,age,weight above Ann,31,62; or more than
+        half occur in no cell below, as in who,smokes above Ann,yes. Numbers among them are years in order.
+        """
+        pairs = zip(self.fields, self.below, strict=True)
+        below = {value: cells for value, cells in pairs if isinstance(value, str)}
+        if not below:
+            return None
+        numbers = [value for value in self.fields if is_number(value)]
+        steps = np.diff(numbers)
+        are_years = all(isinstance(value, int) for value in numbers) and ((steps > 0).all() or (steps < 0).all())
+        if is_number(self.corner) or not are_years:
+            return False
+        n_above_numbers = sum(all(cell is None or is_number(cell) for cell in cells) for cells in below.values())
+        has_row_names = self.corner is None or self._are_rows_named
+        cells = chain(*self.below, () if has_row_names else self.below_corner)
+        return 2 * max(n_above_numbers, len(below.keys() - set(cells))) > len(below)
 
     def _by_empty_corner(self) -> bool | None:
-        """Decide on ,1990,1995: R and pandas leave the corner empty above row names, which differ."""
-        are_different = self.n_rows > 2 and len({*self.below_corner} - {None}) == self.n_rows
+        """Decide on ,1990,1995: R and pandas leave the corner empty above row names."""
         are_names = all(map(is_number, self.fields)) and len({*self.fields}) == len(self.fields)
-        return True if self.corner is None and are_different and are_names else None
+        return True if self.corner is None and self._are_rows_named and are_names else None
 
     def _by_counting_from_0(self) -> bool | None:
         """Decide on 0,1,2,3 as pandas writes it without row names: not all of a header occur below."""
@@ -77,39 +92,26 @@ class FirstRecord:
         return not all(_occur_below(everything, [self.below_corner, *self.below]))
 
     def _by_steps(self) -> bool | None:
-        """Decide on country,1990,1991,1992: see `_has_numbered_names`."""
-        return self._has_numbered_names if _are_steps(self.fields) and not is_number(self.corner) else None
-
-    @property
-    def _has_names(self) -> bool:
-        """Whether the texts beside the corner are names, and no answers such as those of Ann,yes,no.
-
-        More than half of the texts stand above columns of numbers, as in who,age,weight above Ann,31,62; or more than
-        half occur in no cell below, as in who,smokes above Ann,yes. Numbers among them are years in order.
-        """
-        numbers = [value for value in self.fields if is_number(value)]
-        steps = np.diff(numbers)
-        are_years = all(isinstance(value, int) for value in numbers) and ((steps > 0).all() or (steps < 0).all())
-        if is_number(self.corner) or not are_years:
-            return False
-        pairs = zip(self.fields, self.below, strict=True)
-        below = {value: cells for value, cells in pairs if isinstance(value, str)}
-        n_above_numbers = sum(all(cell is None or is_number(cell) for cell in cells) for cells in below.values())
-        has_row_names = self.corner is None or 2 < self.n_rows == len({*self.below_corner} - {None})
-        cells = chain(*self.below, () if has_row_names else self.below_corner)
-        return 2 * max(n_above_numbers, len(below.keys() - set(cells))) > len(below)
-
-    @property
-    def _has_numbered_names(self) -> bool:
-        """Whether numbers in equal steps are names, and no scores such as those of Ann,10,20,30.
+        """Decide on country,1990,1991,1992: whether equal steps are names, and no scores as in Ann,10,20,30.
 
         They count items (item,1,2,3,4), stand beside the name of a column of numbers (age,1990,1991,1992 above
         31,5,6,7), or most of them do not occur below.
         """
+        if not _are_steps(self.fields) or is_number(self.corner):
+            return None
         count_items = len(self.fields) > 3 and list(self.fields[:2]) in ([0, 1], [1, 2])
         is_corner_above_numbers = self.corner is not None and all(map(is_number, self.below_corner))
         n_below = sum(_occur_below(self.fields, self.below))
         return count_items or is_corner_above_numbers or 2 * n_below < len(self.fields)
+
+    def _by_distance(self) -> bool:
+        """Decide on all others: names are unlike the cells below them."""
+        return self._is_far_above or self._is_above_bits
+
+    @property
+    def _are_rows_named(self) -> bool:
+        """Whether the cells below the corner differ, as names of rows do."""
+        return 2 < self.n_rows == len({*self.below_corner} - {None})
 
     @property
     def _is_far_above(self) -> bool:
