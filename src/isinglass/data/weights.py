@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.advice import remark_decimals
 from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.remarks import remark_decimals
 from isinglass.data.meaning.values import is_number, show_value
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, warn
 

@@ -1,4 +1,4 @@
-"""What messages advise: options that say what columns and values mean, and remarks about what these look like."""
+"""What messages advise: options that say what columns and values mean."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from isinglass.arguments import is_whole
 from isinglass.column_keys import name_ranges
-from isinglass.data.meaning.recognition import amounts, other_decimal
-from isinglass.data.meaning.values import THOUSANDS, Value, show_value, show_values, spell_out
+from isinglass.data.meaning.values import Value, show_value, show_values, spell_out
 from isinglass.errors import MeaningWarning, called, listed, setting, warn
 
 LISTED, SHOWN = 4, 8
@@ -99,35 +98,6 @@ def show_coded(codes: Sequence[Value], labels: Mapping[Value, Value]) -> str:
     if not any(code in labels for code in codes):
         return show_values(codes, SHOWN)
     return listed([f"{show_value(code)} ({labels[code]!r})" if code in labels else show_value(code) for code in codes])
-
-
-def remark_header() -> str:
-    """Return a sentence about a first row that may have the names of the columns."""
-    return f" If the first line names the columns, use {setting('header', True)}."
-
-
-def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
-    """Return a sentence about words that are numbers with another decimal separator, or nothing."""
-    other, mark = (".", "point") if decimal == "," else (",", "comma")
-    number = other_decimal(values, decimal)
-    if number is None:
-        return ""
-    of_frame = ", or turn the texts of a frame into numbers" if other == "," else ""
-    python = f'decimal="{other}" to read_table{of_frame}'
-    thousands = " If the comma groups thousands, remove it." if THOUSANDS.fullmatch(number.strip()) else ""
-    return (
-        f" Use {setting('decimal', other, python=python)} if {number!r} is a number with a decimal {mark}.{thousands}"
-    )
-
-
-def remark_numbers(values: Iterable[Value], decimal: str | None = None) -> str:
-    """Return a sentence about words that a person reads as numbers, or nothing."""
-    values = list(values)
-    written = amounts(values, decimal)
-    remark = remark_decimals(values, decimal)
-    if remark or not written:
-        return remark
-    return f" If {written[0]!r} is a number, keep only its digits and its decimal separator."
 
 
 def warn_about(labels: Iterable[Hashable], note: str, text: str) -> None:

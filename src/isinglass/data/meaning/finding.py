@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from isinglass.data.meaning.advice import kind_option, remark_numbers
+from isinglass.data.meaning.advice import kind_option
 from isinglass.data.meaning.coding import Coding, Layout
 from isinglass.data.meaning.column_codes import apply_rule
 from isinglass.data.meaning.grid import find_grid
@@ -16,6 +16,7 @@ from isinglass.data.meaning.guards import check_guesses
 from isinglass.data.meaning.guessing import Guess, guess_kinds
 from isinglass.data.meaning.levels import find_levels, two_values
 from isinglass.data.meaning.recognition import MANY_LEVELS, amounts
+from isinglass.data.meaning.remarks import remark_numbers
 from isinglass.data.meaning.rules import ABSENT, Levels, Rule, Steps
 from isinglass.data.meaning.specify import specify
 from isinglass.data.meaning.specs import ColumnSpec

@@ -24,8 +24,6 @@ from isinglass.data.meaning.advice import (
     make_missing,
     one_of,
     option_keys,
-    remark_header,
-    remark_numbers,
     say_missing,
     say_of_all,
     show_coded,
@@ -46,7 +44,7 @@ from isinglass.data.meaning.recognition import (
     scale_of,
     suspected_answers,
 )
-from isinglass.data.meaning.remarks import is_below_name
+from isinglass.data.meaning.remarks import is_below_name, remark_header, remark_numbers
 from isinglass.data.meaning.rules import Codes, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_finite, is_number, show_values

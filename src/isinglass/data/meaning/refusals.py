@@ -16,15 +16,13 @@ from isinglass.data.meaning.advice import (
     drop,
     make_missing,
     option_keys,
-    remark_decimals,
-    remark_header,
     say_kind,
 )
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.guessing import guess_kinds
 from isinglass.data.meaning.levels import order_pair
 from isinglass.data.meaning.recognition import are_dates, is_unclear, other_decimal
-from isinglass.data.meaning.remarks import remark_column
+from isinglass.data.meaning.remarks import remark_column, remark_decimals, remark_header
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from isinglass.data.meaning.advice import drop, remark_header, remark_numbers, say_missing, show_coded
-from isinglass.data.meaning.recognition import ROWS_TO_JUDGE, differ_in_rows, suspected_answers
+from isinglass.data.meaning.advice import drop, say_missing, show_coded
+from isinglass.data.meaning.recognition import ROWS_TO_JUDGE, amounts, differ_in_rows, other_decimal, suspected_answers
 from isinglass.data.meaning.value_labels import has_named_categories, use_labels
+from isinglass.data.meaning.values import THOUSANDS, Value
 from isinglass.data.source import Source
 from isinglass.errors import setting
 
@@ -52,3 +55,32 @@ def _remark_identifier(source: Source, j: int) -> str:
         return f" If it names the rows, use {setting('id_column', 0)}."
     leave_out = f"leave it out ({drop([source.labels[j]])})"
     return f" It has {n_distinct} different values in {n_rows} rows: if it holds row names, {leave_out}."
+
+
+def remark_header() -> str:
+    """Return a sentence about a first row that may have the names of the columns."""
+    return f" If the first line names the columns, use {setting('header', True)}."
+
+
+def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
+    """Return a sentence about words that are numbers with another decimal separator, or nothing."""
+    other, mark = (".", "point") if decimal == "," else (",", "comma")
+    number = other_decimal(values, decimal)
+    if number is None:
+        return ""
+    of_frame = ", or turn the texts of a frame into numbers" if other == "," else ""
+    python = f'decimal="{other}" to read_table{of_frame}'
+    thousands = " If the comma groups thousands, remove it." if THOUSANDS.fullmatch(number.strip()) else ""
+    return (
+        f" Use {setting('decimal', other, python=python)} if {number!r} is a number with a decimal {mark}.{thousands}"
+    )
+
+
+def remark_numbers(values: Iterable[Value], decimal: str | None = None) -> str:
+    """Return a sentence about words that a person reads as numbers, or nothing."""
+    values = list(values)
+    written = amounts(values, decimal)
+    remark = remark_decimals(values, decimal)
+    if remark or not written:
+        return remark
+    return f" If {written[0]!r} is a number, keep only its digits and its decimal separator."
