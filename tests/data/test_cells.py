@@ -225,3 +225,18 @@ def test_numbers_below_an_empty_corner_name_the_columns(names, highest):
 def test_a_row_whose_first_cell_is_missing_is_no_header():
     for text in (",1,2\n1,1,2\n2,2,1\n2,1,1\n", ",1,2\n1,1,2\n,2,1\n3,1,1\n", ",2,2\n1,1,2\n2,2,1\n3,1,1\n"):
         assert open_file(io.StringIO(text), ReadOptions(id_column=None)).shape == (4, 3)
+
+
+def test_a_header_with_one_name_too_few_has_row_names_below_it_or_is_refused():
+    named = read_table(io.StringIO("rain,snow\nAnn,0,1\nBob,1,1\nEve,1,0\n"))
+    assert named.names == ("rain", "snow")
+    assert named.row_names == ("Ann", "Bob", "Eve")
+    ended = read_table(io.StringIO("a,b\n1,0,\n0,1,\n1,1,\n"))  # lines end with a delimiter
+    assert ended.names == ("a", "b")
+    assert ended.codes.tolist() == [[1, 0], [0, 1], [1, 1]]
+    with pytest.raises(DataError, match=r"got 3 names above 4 fields, of which the first does not differ"):
+        read_table(io.StringIO("rain,snow,hail\n1,0,0,1\n0,1,1,1\n1,1,0,0\n"))
+    with pytest.raises(DataError, match=r"got 1 name above 2 fields.*or pass delimiter if something else separates"):
+        read_table(io.StringIO("drink\n" + "green tea\nblack coffee\n" * 5), encode="auto")
+    with pytest.raises(DataError, match="got 2 names above 3 fields"):
+        read_table(io.StringIO("a,b\nAnn,0,1\n,1,1\nEve,1,0\n"))  # a row without name

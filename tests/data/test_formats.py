@@ -161,7 +161,9 @@ def test_files_that_claim_to_be_huge_are_not_allocated():
     [
         (b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n", "a Matrix Market file"),
         (b"@RELATION votes\n@ATTRIBUTE a {yes,no}\n@DATA\nyes\n", "an ARFF file"),
+        (b"% who made it\n%\n@relation votes\n@ATTRIBUTE a {yes,no}\n@DATA\nyes\n", "an ARFF file"),
         (pickle.dumps(pd.DataFrame(BITS)), "a pickle"),
+        (b'[\n {"a": 1},\n {"a": 0}]', "JSON"),
         (b'[{"a": 1}, {"a": 0}]', "JSON"),
     ],
 )

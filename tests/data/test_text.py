@@ -123,6 +123,11 @@ def test_old_line_ends():
     assert rows_of(read("a,b\r0,1\r", ",")) == [["a", "b"], ["0", "1"]]
 
 
+def test_blanks_within_quotes_are_kept_where_blanks_separate():
+    text = '"g"   "b"\n"u  v" 1\n "u v"  0\n"a ""b  c""" 1\n'
+    assert [row[0] for row in rows_of(read(text, " "))] == ["g", "u  v", "u v", 'a "b  c"']
+
+
 def test_the_corner_that_r_leaves_out():
     table = read('"a" "b"\n"r 1" 0 1\n', " ")
     assert table.first == ["a", "b"]

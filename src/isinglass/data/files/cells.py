@@ -11,9 +11,10 @@ from isinglass.data.column import BLANKS, Column
 from isinglass.data.files.header import FirstRecord
 from isinglass.data.files.records import Records
 from isinglass.data.meaning.coding import Layout
+from isinglass.data.meaning.rules import Codes
 from isinglass.data.meaning.values import THOUSANDS, Value, is_number, read_cell
 from isinglass.data.source import Source
-from isinglass.errors import DataError, setting
+from isinglass.errors import DataError, plural, setting
 from isinglass.names import tidy_name
 
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
@@ -49,9 +50,9 @@ def lay_out(
     for words in (records.first, *records.words):
         value_of.update((word, read_cell(word, decimal)) for word in words if word not in value_of)
     columns, names = records.columns, list(map(tidy_name, records.first))
-    lacks_corner = len(names) < len(columns)  # R leaves it out
+    lacks_corner = len(names) < len(columns)
     if lacks_corner:
-        names = ["", *names]
+        names = _add_corner(names, columns)
     is_header = header is True or lacks_corner or records.n_titles > 0
     if header == "auto" and not is_header:
         is_header = any(set(some) <= set(names) for some in known) or _looks_like_header(records, value_of, missing)
@@ -82,6 +83,23 @@ def lay_out(
     if last > 0 and not has_name and not any(map(str.strip, columns[last][1])):  # lines end with a delimiter
         return table.without(last)
     return table
+
+
+def _add_corner(names: list[str], columns: Sequence[tuple[Codes, list[str]]]) -> list[str]:
+    """Return a name for every column below a header with one field less: R leaves out that of the row names.
+
+    Row names are all different. Lines may also end with a delimiter, except for that of the header.
+    """
+    (codes, words), (_, last) = columns[0], columns[-1]
+    if len(columns) > 2 and not any(map(str.strip, last)):
+        return [*names, ""]
+    if len(words) < len(codes) or "" in map(str.strip, words):
+        raise DataError(
+            f"the header must have a name for every column; got {plural(len(names), 'name')} above {len(columns)} "
+            "fields, of which the first does not differ from row to row, as row names do. Add the missing name, or "
+            f"pass {setting('delimiter')} if something else separates the fields."
+        )
+    return ["", *names]
 
 
 def _looks_like_header(records: Records, value_of: Mapping[str, Value], missing: Collection[Value]) -> bool:

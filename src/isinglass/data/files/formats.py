@@ -7,6 +7,7 @@ counted.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -49,12 +50,12 @@ _MAGIC = (
 _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
     ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
-    ((b"@relation",), "an ARFF file. Pass pandas.DataFrame(scipy.io.arff.loadarff(path)[0]) to as_table"),
     ((b"\x80\x03", b"\x80\x04", b"\x80\x05"), "a pickle of Python. Save the table as CSV or Parquet first"),
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
     ((b"\x89png", b"\xff\xd8\xff", b"gif8"), "a picture"),
     ((b"%pdf-",), "a PDF document"),
 )
+_ARFF, _JSON = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation", re.IGNORECASE), re.compile(rb'[\[{]\s*["{\[]')
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
 
 
@@ -72,7 +73,10 @@ def find_format(document: Document, format: str | None) -> str:
     for magics, what in _FOREIGN:
         if start.startswith(magics):
             raise DataError(f"the file must be a table; got {what}.")
-    if document.suffix == ".json" or start.startswith((b'{"', b"[{")):
+    if _ARFF.match(document.data[: 2**14]):
+        remedy = "Pass pandas.DataFrame(scipy.io.arff.loadarff(path)[0]) to as_table."
+        raise DataError(f"the file must be a table; got an ARFF file. {remedy}")
+    if document.suffix == ".json" or _JSON.match(start):
         raise DataError("the file must be a table; got JSON. Save it as CSV first.")
     return _SUFFIXES.get(document.suffix, "text")
 

@@ -114,11 +114,15 @@ def _try_delimiter(sample: bytes, delimiter: str) -> _Split:
 
 
 def separate(data: bytes, delimiter: str) -> bytes:
-    """Return text with a single blank where runs of blanks separate fields."""
-    if delimiter == " ":
-        data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?\n|\r?\Z)", b"", data)
-        return re.sub(rb"[ \t]+", b" ", data) if b"  " in data or b"\t" in data else data
-    return data
+    """Return text with a single blank where runs of blanks separate fields; those within quotes stay as they are."""
+    if delimiter != " ":
+        return data
+    data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?\n|\r?\Z)", b"", data)
+    if b"  " not in data and b"\t" not in data:
+        return data
+    if b'"' in data:
+        return re.sub(rb'((?<!\S)"(?:[^"]|"")*")|[ \t]+', lambda found: found[1] or b" ", data)
+    return re.sub(rb"[ \t]+", b" ", data)
 
 
 def split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
