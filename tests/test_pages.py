@@ -271,7 +271,7 @@ def _facts_about_reading():
     yield (
         "tables.md",
         f"Tab, comma, semicolon, bar and blank (any run of blanks and tabs) are tried on the first "
-        f"{text._SAMPLE_RECORDS} records",
+        f"{text.SAMPLE_RECORDS} records",
     )
     yield "discrete.md", f"at most {scores.FARTHEST} steps apart"
     assert backends.SHARE == 0.5

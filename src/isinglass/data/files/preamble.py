@@ -10,11 +10,10 @@ from itertools import islice
 
 from isinglass.data.column import BLANKS
 from isinglass.data.files.header import FirstRecord
-from isinglass.data.files.text import find_delimiter, offset_of_line, separate, split
+from isinglass.data.files.text import SAMPLE_RECORDS, find_delimiter, offset_of_line, separate, split
 from isinglass.data.meaning.values import Value, read_cell, read_number
 from isinglass.errors import DataWarning, setting, warn
 
-SAMPLE_RECORDS = 100
 _SAMPLE_BYTES = 1 << 20  # that the wording of many questions may take
 
 
@@ -78,7 +77,7 @@ def take_wording(data: bytes, delimiter: str) -> tuple[bytes, dict[str, str]]:
 
     The first line has the wording of the questions, the second one identifiers.
     """
-    records = _first_records(data, delimiter)[:3]
+    records = _first_records(data, delimiter, 3)
     if len(records) < 3 or not all(field.startswith('{"ImportId"') for field in records[2][1]):
         return data, {}
     (header_line, names), (_, texts), (last_line, _) = records
@@ -86,11 +85,11 @@ def take_wording(data: bytes, delimiter: str) -> tuple[bytes, dict[str, str]]:
     return _blank(data, offset_of_line(data, header_line), offset_of_line(data, last_line)), wording
 
 
-def _first_records(data: bytes, delimiter: str) -> list[tuple[int, list[str]]]:
+def _first_records(data: bytes, delimiter: str, most: int = SAMPLE_RECORDS) -> list[tuple[int, list[str]]]:
     """Return the first records, each with the number of its last line."""
     records: list[tuple[int, list[str]]] = []
     with suppress(csv.Error):  # the sample may end within quotes
-        records.extend(islice(split(separate(data[:_SAMPLE_BYTES], delimiter), delimiter), SAMPLE_RECORDS))
+        records.extend(islice(split(separate(data[:_SAMPLE_BYTES], delimiter), delimiter), most))
     return records
 
 

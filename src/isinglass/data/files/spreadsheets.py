@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from isinglass.data.column import number_distinct
 from isinglass.data.files.cells import find_decimal
 from isinglass.data.files.documents import BYTES_PER_OBJECT, Limits
-from isinglass.data.files.preamble import SAMPLE_RECORDS, count_titles
+from isinglass.data.files.preamble import count_titles
 from isinglass.data.files.records import Records
+from isinglass.data.files.text import SAMPLE_RECORDS
 from isinglass.data.meaning.values import Value
 from isinglass.errors import ArgumentError, DataError
 

@@ -15,7 +15,7 @@ from isinglass.data.files.documents import Limits
 from isinglass.errors import ArgumentError, DataError, setting
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
-_SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
+_SAMPLE_BYTES, SAMPLE_RECORDS = 2**16, 100
 _PIECE = 2**20
 
 
@@ -99,7 +99,7 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
 
 def _try_delimiter(sample: bytes, delimiter: str) -> _Split:
     """Return how a delimiter splits the first records."""
-    records = islice(split(separate(sample, delimiter), delimiter), _SAMPLE_RECORDS)
+    records = islice(split(separate(sample, delimiter), delimiter), SAMPLE_RECORDS)
     widths: list[int] = []
     try:
         widths.extend(len(record) for _, record in records)
