@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import chain, count
@@ -50,7 +51,7 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
 def refuse_repeated(names: Sequence[str], what: str = "names", remedy: str = "") -> None:
     """Refuse a name that stands for two columns."""
     if len(set(names)) < len(names):
-        repeated = max(names, key=names.count)
+        ((repeated, _),) = Counter(names).most_common(1)
         raise DataError(f"{what} must be different from each other; got {repeated!r} twice.{remedy}")
 
 
