@@ -28,6 +28,7 @@ from isinglass.datasets import load_senate109
 from isinglass.objective import smoothed_field
 from isinglass.select import EBIC, CrossValidation, Method, StARS, TwoStage, ebic
 from isinglass.select.refit import nearly_free
+from isinglass.solve.path import alpha_max
 
 Table = NDArray[np.uint8]
 Fit = Callable[[Table], Solution]
@@ -40,6 +41,12 @@ RATIO = 0.005  # smallest alpha over alpha_max
 def fit_stars(X: Table) -> Solution:
     """Return the network of StARS."""
     return Method(selector=StARS()).choose(X).solution
+
+
+def grid(X: Table) -> NDArray[np.float64]:
+    """Return the alphas of a long path."""
+    top = alpha_max(as_table(X))
+    return np.geomspace(top, RATIO * top, 30)
 
 
 def fit_relaxed(X: Table) -> Solution:
@@ -57,10 +64,10 @@ def fit_relaxed(X: Table) -> Solution:
 
 
 RIVALS: dict[str, Fit] = {
-    "plain EBIC": lambda X: Method(selector=EBIC(alpha_min_ratio=RATIO)).choose(X).solution,
+    "plain EBIC": lambda X: Method(selector=EBIC(grid(X))).choose(X).solution,
     "relaxed EBIC": fit_relaxed,
     "StARS": fit_stars,
-    "CV": lambda X: Method(selector=CrossValidation(alpha_min_ratio=RATIO)).choose(X).solution,
+    "CV": lambda X: Method(selector=CrossValidation(grid(X))).choose(X).solution,
     "IsingFit": lambda X: Method("nodewise", PerNode(), penalty_weights="standardized").choose(X).solution,
     "two-stage, EBIC alone": lambda X: Method(selector=TwoStage(keep=0)).choose(X).solution,
     "two-stage": lambda X: Method().choose(X).solution,

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from isinglass import as_table
-from isinglass.select import EBIC, CrossValidation, Fixed, Method, PerNode, Run, StARS, TwoStage
+from isinglass import Path, as_table
+from isinglass.select import EBIC, Choice, CrossValidation, Fixed, Method, PerNode, Run, Selector, StARS, TwoStage
 from isinglass.select.task import Task
 
 
@@ -29,6 +29,18 @@ class FunctionTask(Task):
 
     def path(self, alphas, **options):
         return self.function(self.table, alphas)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ByFunction(Selector):
+    """A function of the cells of a table, its rows repeated as often as their weights say, that returns a solution."""
+
+    name = "function"
+    function: Any = None
+
+    def choose(self, task):
+        rows = np.repeat(np.arange(len(task.table)), task.table.unit_weight.astype(int))
+        return Choice(Path((self.function(np.asarray(task.table)[rows]),)))
 
 
 def choose(selector, X, *, sample_weight=None, groups=None, function=None, **options):

@@ -179,7 +179,7 @@ def quoted_facts():
     yield "missing.md", f"fewer than {word(imputation.FEW_ANSWERS)} answers"
     yield "missing.md", f"{word(stochastic_em.COPIES_PER_ROUND)} completed copies of each incomplete row"
     yield "missing.md", f"a penalty of {word(int(stochastic_em.PRIOR))} rows"
-    yield "missing.md", f"{word(how.n_sweeps)} Gibbs sweeps"
+    yield "missing.md", f"{word(stochastic_em.SWEEPS)} Gibbs sweeps"
     yield "missing.md", f"over {back} rounds by at most {noise} times its change in one round"
     yield "missing.md", f"mean of the last {word(stochastic_em.AVERAGED)} networks"
     yield "missing.md", f"`n_imputations` ({how.n_imputations})"

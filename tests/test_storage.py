@@ -203,7 +203,7 @@ def test_names_are_stored_once(tmp_path):
 
 
 def test_what_cannot_be_stored_is_named(tmp_path):
-    net = IsingLassoCV(GRID, cv=KFold(3), random_state=np.random.default_rng(0)).fit(X)
+    net = IsingLassoCV(GRID, cv=list(KFold(3).split(X)), random_state=np.random.default_rng(0)).fit(X)
     again = round_trip(net.fit_, tmp_path)
     assert header_of(tmp_path / "model.npz")["not_stored"] == ["method.selector.random_state"]
     assert again.selection.evidence.values.tolist() == net.cv_results_["mean_test_score"].tolist()

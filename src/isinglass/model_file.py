@@ -28,7 +28,7 @@ def save(fitted: object, path: str | PathLike[str]) -> None:
     """Write a `Fit`, a fitted estimator, a `Network`, `Bootstrap` or `GroupComparison` to a file that `load` reads.
 
     The same content gives the same bytes, and the file appears only when it is complete. Settings that a file cannot
-    hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header lists them under
+    hold, such as a generator as ``random_state``, are left out, and the header lists them under
     ``not_stored``. Values of the table that the coding needs must be numbers, text, or tuples or intervals of these.
 
     Parameters

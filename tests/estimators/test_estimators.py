@@ -691,10 +691,7 @@ def test_grid_search_finds_what_our_cross_validation_finds():
 @pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
 def test_splits_of_any_kind():
     grid = [0.2, 0.05]
-    by_splitter = IsingLassoCV(grid, cv=KFold(4)).fit(X)
-    by_pairs = IsingLassoCV(grid, cv=KFold(4).split(X)).fit(X)
-    assert by_splitter.cv_results_["split3_test_score"].tolist() == by_pairs.cv_results_["split3_test_score"].tolist()
-    random = IsingLassoCV(grid, cv=ShuffleSplit(3, random_state=0)).fit(X)
+    random = IsingLassoCV(grid, cv=list(ShuffleSplit(3, random_state=0).split(X))).fit(X)
     assert "split2_test_score" in random.cv_results_
     default = IsingLassoCV(grid, cv=None, random_state=0).fit(X)
     assert (
@@ -709,23 +706,14 @@ def test_splits_of_any_kind():
 def test_splits_where_rows_were_dropped():
     complete = np.flatnonzero(~np.isnan(HOLES).any(axis=1))
     y = X[:, 0]
-    folds = StratifiedKFold(3)
-    expected = IsingLassoCV(GRID, cv=folds).fit(X[complete], y[complete])
-    for labels in (y, y.tolist(), pd.Series(y, index=np.arange(400)[::-1])):
-        net = IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, labels)
-        assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
-    for few in (y[:10], np.append(y, 1)):
-        with pytest.raises(ValueError, match=f"inconsistent numbers of samples: .400, {len(few)}"):
-            IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, few)
-    pairs = list(folds.split(X[complete], y[complete]))
-    for given in (pairs, iter(pairs)):
-        with pytest.raises(DataError, match="Drop these rows first"):
-            IsingLassoCV(GRID, cv=given, missing="drop").fit(HOLES)
+    pairs = list(StratifiedKFold(3).split(X[complete], y[complete]))
+    expected = IsingLassoCV(GRID, cv=pairs).fit(X[complete])
+    with pytest.raises(DataError, match="Drop these rows first"):
+        IsingLassoCV(GRID, cv=pairs, missing="drop").fit(HOLES)
     table = as_table(HOLES, missing="drop")  # dropped before: its row numbers are those of the pairs
     for options in ({}, {"missing": "drop"}):
         net = IsingLassoCV(GRID, cv=pairs, **options).fit(table)
         assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
-    assert IsingLassoCV(GRID, cv=folds).fit(table, y[complete]).alpha_ == expected.alpha_
 
 
 def test_pipelines_and_scores():
@@ -871,12 +859,12 @@ BAD = [
     (IsingLassoEBIC(alphas=[]), "alphas must be one-dimensional and not empty"),
     (IsingLassoCV(cv=1), r"cv must be an integer of at least 2; got 1"),
     (IsingLassoCV(cv=401), r"\(n_samples=400\); got 401"),
-    (IsingLassoCV(cv="five"), "cv must be a number of folds, a splitter or pairs"),
+    (IsingLassoCV(cv="five"), "cv must be a number of folds, or pairs"),
     (IsingLassoCV(cv=2.5), "cv must be a number of folds"),
-    (IsingLassoCV(cv=KFold(3), n_repeats=2), "n_repeats must be 1 where the folds are given; got 2"),
+    (IsingLassoCV(cv=list(KFold(3).split(X)), n_repeats=2), "n_repeats must be 1 where the folds are given; got 2"),
     (IsingLassoCV(cv=True), "cv must be a number of folds"),
-    (IsingLassoCV(cv=[1, 2]), "folds must be pairs of row numbers"),
-    (IsingLassoCV(cv=[3]), "folds must be pairs of row numbers"),
+    (IsingLassoCV(cv=[1, 2]), "splits must be pairs of row numbers"),
+    (IsingLassoCV(cv=[3]), "splits must be pairs of row numbers"),
     (IsingLassoCV(cv=[(np.arange(9), np.arange(9, 20))]), "folds must be at least 2 pairs; got 1"),
     (IsingLassoCV(rule="2se"), 'rule must be one of "best", "1se"'),
     (IsingLassoCV(n_repeats=0), "n_repeats must be"),
@@ -942,7 +930,7 @@ def test_holes_are_imputed():
     whole = np.isnan(holes).sum(axis=1) == 0
     np.testing.assert_allclose(chances[whole], net.network_.conditional_probabilities(table[whole]))
     with pytest.raises(DataError, match="Folds must be random, given by their number, where missing cells are imputed"):
-        IsingLassoCV(3, cv=KFold(3), missing="impute").fit(holes)
+        IsingLassoCV(3, cv=list(KFold(3).split(holes)), missing="impute").fit(holes)
 
 
 def test_a_reversed_item_can_be_turned_where_the_warning_says():
@@ -987,19 +975,6 @@ def test_too_many_folds_are_those_of_cv(cv, weight, got):
     table = as_table(np.array([[0, 1], [1, 0], [0, 0], [1, 1], [0, 1], [1, 0]]), weight, weight_kind="sampling")
     with pytest.raises(DataError, match=rf"cv must be from 2 to .* \(n_samples=6\); got {got}"):
         IsingLassoCV(cv=cv).fit(table)
-
-
-def test_folds_that_are_an_iterator_serve_one_fit():
-    """A parameter is not changed by `fit`: scikit-learn forbids it, and a clone would have other folds."""
-    table = np.random.default_rng(0).integers(0, 2, (60, 4))
-    folds = KFold(3).split(table)
-    net = IsingLassoCV([0.1, 0.05], cv=folds)
-    first = net.fit(table).cv_results_["mean_test_score"]
-    expected = IsingLassoCV([0.1, 0.05], cv=KFold(3)).fit(table).cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(first, expected)
-    assert net.cv is folds
-    with pytest.raises(DataError, match="An iterator serves one fit: pass a list"):
-        net.fit(table)
 
 
 def test_reading_options_beside_a_table_that_was_not_read_by_them_are_refused():

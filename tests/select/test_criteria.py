@@ -70,5 +70,5 @@ def test_functions_and_lists_are_refused(table):
     for wrong in ([EBIC()], {}):
         with pytest.raises(DataError, match="methods must be a dict of one or more methods by name; got"):
             compare_criteria(table, wrong)
-    with pytest.raises(DataError, match="is not known and cannot be kept"):
+    with pytest.raises(DataError, match="method must be a Method"):
         compare_criteria(table, {"mine": lambda X: Method().choose(X).solution})

@@ -14,7 +14,6 @@ from isinglass import (
     TwoStage,
     as_table,
     bootstrap,
-    compare_groups,
     impute,
     ising_path,
     refit,
@@ -30,7 +29,6 @@ from isinglass.errors import (
 )
 from isinglass.select import ImputationSettings, Run, ebic, imputation, stochastic_em
 from isinglass.select.imputation import complete_table
-from isinglass.select.method import Wrapped
 from isinglass.select.pooling import _redraw
 from isinglass.select.task import Task
 from isinglass.select.two_stage_choice import FixedStages
@@ -278,24 +276,6 @@ def test_bootstrap_imputes_in_every_resample():
     assert kept.solution.n_edges >= 5
 
 
-def test_a_function_gets_tables_that_are_imputed_once():
-    tables, gone, whole = [], GONE[:60], X[:60]
-
-    def fit(table):
-        tables.append(table)
-        return ising_path(table, [0.05])[0]
-
-    holes = as_table(HOLES[:60], missing="impute")
-    bootstrap(holes, fit, n_boot=1, random_state=0, run=Run(progress=False))
-    assert [len(table) for table in tables] == [60, 60]
-    assert all(table.sample_weight is None and table.holes is None for table in tables)
-    np.testing.assert_array_equal(tables[0].codes[~gone], whole[~gone])
-    compare_groups(holes, np.arange(60) % 2, Wrapped(fit), reselect=True, n_permutations=1, run=Run(progress=False))
-    assert [len(table) for table in tables[2:]] == [30] * 4
-    with pytest.raises(DataError, match=r"the table with its missing cells, or one of impute\(X\)\.tables"):
-        bootstrap(FOUND.table, fit, n_boot=1)
-
-
 # ------------------------------------------------------------------------------------------- bad input
 
 
@@ -356,8 +336,6 @@ def test_limits_and_rounds(monkeypatch):
     assert "NOT converged" in repr(found)
     with pytest.raises(DataError, match="n_imputations must be"):
         impute(HOLES, n_imputations=0)
-    with pytest.raises(DataError, match="groups must have one entry per row"):
-        impute(HOLES, groups=[1, 2])
     monkeypatch.setattr(imputation, "MOST_CELLS", 1000)
     with pytest.raises(LimitError, match="fewer imputations"):
         impute(HOLES)

@@ -29,7 +29,7 @@ from isinglass import (
     save,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Wrapped
+from isinglass.select import SELECTORS, ImputationSettings, PathSettings
 from isinglass.select.criteria import compare_criteria
 from isinglass.select.method import as_method
 from isinglass.select.task import Task
@@ -136,13 +136,9 @@ def test_bad_selectors_are_named_before_a_fit():
         for alphas in (0, True, "30", None, [], [0.1, 0.1], float("nan")):
             with pytest.raises(DataError, match="alphas must be"):
                 selector(alphas=alphas)
-    for selector in (EBIC, CrossValidation, StARS, PerNode):
-        with pytest.raises(DataError, match="alpha_min_ratio must be between 0 and 1"):
-            selector(alpha_min_ratio=2)
-    with pytest.raises(DataError, match="splits must be pairs of row numbers or a splitter; got 'abc'"):
-        CrossValidation(splits="abc")
-    with pytest.raises(DataError, match=r"a splitter; got 5\. The number of random folds is n_folds\."):
-        CrossValidation(splits=5)
+    for splits in ("abc", 5):
+        with pytest.raises(DataError, match=r"splits must be pairs .* random folds is n_folds"):
+            CrossValidation(splits=splits)
 
 
 def test_standard_errors_and_tests_obey_the_number_of_threads(monkeypatch):
@@ -201,9 +197,9 @@ def test_what_stands_for_a_method():
     assert as_method(IsingLassoEBIC(gamma=0.5)).selector == EBIC(gamma=0.5)
     fit = Method(selector=Fixed(0.1)).fit(X)
     assert as_method(fit) == fit.method == Method(selector=Fixed(0.1))
-    assert isinstance(as_method(len), Wrapped)
-    with pytest.raises(DataError, match="method must be a Method"):
-        as_method("ebic")
+    for wrong in ("ebic", len):
+        with pytest.raises(DataError, match="method must be a Method"):
+            as_method(wrong)
 
 
 def test_a_choice_can_be_repeated_at_its_penalty(tmp_path):

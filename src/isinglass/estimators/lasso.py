@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.utils import check_consistent_length
 
 from isinglass.arguments import check_count, is_whole
 from isinglass.data import AnyTable, TableLike
@@ -234,10 +233,9 @@ class IsingLassoCV(ResamplingEstimator):
 
     Parameters
     ----------
-    cv : int, splitter or iterable of pairs, default 10
-        Number of random folds (None is 10 too); or a splitter of scikit-learn; or pairs of row numbers, training and
-        held out, which serve one fit if they are an iterator. Splitters that need groups are to be called beforehand:
-        ``cv=list(GroupKFold().split(X, groups=g))``.
+    cv : int or list of pairs, default 10
+        Number of random folds (None is 10 too); or pairs of row numbers, training and held out, such as those of a
+        splitter of scikit-learn: ``cv=list(GroupKFold().split(X, groups=g))``.
     n_repeats : int, default 1
         How often the rows are split into random folds; only for a number of folds.
     rule : {"best", "1se"}, default "best"
@@ -277,37 +275,28 @@ class IsingLassoCV(ResamplingEstimator):
 
     def _selector(self) -> CrossValidation:
         cv: Any = DEFAULT_FOLDS if self.cv is None else self.cv  # Any: of the user
-        if isinstance(cv, str) or not (is_whole(cv) or hasattr(cv, "split") or hasattr(cv, "__iter__")):
-            raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", cv)
+        if isinstance(cv, str) or not (is_whole(cv) or hasattr(cv, "__iter__")):
+            remedy = "Pass list(splitter.split(X)) of a splitter."
+            raise ArgumentError("cv", "must be a number of folds, or pairs of row numbers", cv, remedy)
         folds = {"n_folds": check_count("cv", cv, least=2)} if is_whole(cv) else {"splits": cv}
         return CrossValidation(**self._parameters_of(CrossValidation), **folds)
 
     def _method_for(self, table: AnyTable, X: TableLike, y: object) -> Method:
-        """Return the method with the folds of this table, whose rows a splitter may tell apart by ``y``."""
+        """Return the method, if there can be such folds of this table."""
         method = self.method
         selector = method.selector
         assert isinstance(selector, CrossValidation)
-        splits = selector.splits
-        if splits is None:
+        if selector.splits is None:
             n_rows = count_units(table.whole().counted(quiet=True))
             if selector.n_folds > n_rows:
                 must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
                 raise ArgumentError("cv", must, selector.n_folds)
-            return method
-        dropped = table.rows is not None and not is_read(X)  # in this fit: row numbers have changed
-        if hasattr(splits, "split"):
-            if y is not None and dropped:
-                check_consistent_length(X, y)  # which the splitter does for the others
-                y = np.asarray(y)[table.rows]
-            splits = list(splits.split(np.asarray(table), y))
-        elif dropped:
+        elif table.rows is not None and not is_read(X):
             raise DataError(
-                "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
-                "numbers have changed; got pairs of row numbers. Drop these rows first."
+                "cv must be a number of folds where rows with missing cells were dropped, because row numbers have "
+                "changed; got pairs of row numbers. Drop these rows first."
             )
-        if not splits:
-            raise DataError("cv must have pairs of row numbers; got none. An iterator serves one fit: pass a list.")
-        return method.replace(selector=selector.replace(splits=splits))
+        return method
 
     def _set_attributes_of_choice(self, choice: Choice) -> None:
         assert isinstance(choice, CrossValidationChoice)

@@ -23,7 +23,7 @@ from isinglass.select.group_comparison import compare_groups
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.imputation import Imputation, ImputationSettings, impute
 from isinglass.select.method import SELECTORS as SELECTORS
-from isinglass.select.method import Method, Wrapped
+from isinglass.select.method import Method
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import Refit, refit
 from isinglass.select.run import Run
@@ -59,7 +59,6 @@ __all__ = [
     "Stage",
     "TwoStage",
     "TwoStageChoice",
-    "Wrapped",
     "bootstrap",
     "compare_criteria",
     "compare_groups",

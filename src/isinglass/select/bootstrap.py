@@ -20,7 +20,7 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import draw_without_replacement, has_counts, units_of
-from isinglass.select.method import AnyMethod, Method, MethodLike, as_method, table_for
+from isinglass.select.method import Method, MethodLike, as_method, table_for
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.run import Run
@@ -53,9 +53,9 @@ def bootstrap(
     X : array, data frame, sparse matrix, list of rows or table, shape (n_samples, n_features)
         A 0/1 or categorical table, or a table that the estimator can read. A table that was read with
         ``missing="impute"`` is imputed again in every resample, by ``Method.imputation``.
-    method : Method, selector, estimator, fit, function or float, optional
+    method : Method, selector, estimator, fit or float, optional
         How the network is estimated; `TwoStage` by default. An estimator, fitted or not, is fitted again to every
-        resample. A function takes a table and returns a Solution or a record that has one. A number is a penalty.
+        resample. A number is a penalty.
     n_boot : int, default 1000
         Number of resamples; for "case-drop" at least one for each of the ``drop_shares``.
     kind : {"rows", "case-drop"}, default "rows"
@@ -117,14 +117,12 @@ def bootstrap(
         "kind": kind,
         "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
         "random_state": seeds[0].entropy,
-        # A function is known by its name only.
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
     resampling = _Resampling(table, draw, again, choice.warm_start, task_run(run))
     work = [(resampling, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
-    is_given = isinstance(wanted, Method) and wanted.selector.is_given
-    return _gather(kind, solution, results, shares, reselect and not is_given)
+    return _gather(kind, solution, results, shares, reselect and not wanted.selector.is_given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +181,7 @@ class _Resampling:
 
     table: Table
     draw: _Draw
-    method: AnyMethod
+    method: Method
     warm_start: WarmStart  # the networks of the whole table
     run: Run  # of one fit
 

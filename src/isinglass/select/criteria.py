@@ -14,7 +14,7 @@ from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warn
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.folds import RowSet, take_part
-from isinglass.select.method import AnyMethod, MethodLike, as_method
+from isinglass.select.method import Method, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.run import Run
 from isinglass.select.scoring import held_out_sums
@@ -92,9 +92,7 @@ def compare_criteria(
     )
 
 
-def _score_methods(
-    table: Table, methods: Sequence[AnyMethod], run: Run, training: RowSet, held_out: RowSet
-) -> FloatArray:
+def _score_methods(table: Table, methods: Sequence[Method], run: Run, training: RowSet, held_out: RowSet) -> FloatArray:
     """Return the sum of the scores of the rows held out, by the network of each method."""
     with suppress_warnings(*COUNTED):
         solutions = [method.choose(take_part(table, training), run=run).solution for method in methods]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
-from isinglass.arrays import FloatArray
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
@@ -77,10 +79,8 @@ class CrossValidation(Selector):
         As for `IsingLassoCV`.
     n_folds : int, default 10
         Number of random folds of equal size; rows of weight zero are in none.
-    splits : splitter or iterable of pairs, optional
-        Pairs of row numbers, training and held out, in place of random folds; or a splitter of scikit-learn.
-    alpha_min_ratio : float, default 0.01
-        Smallest penalty over ``alpha_max``, if ``alphas`` is a number.
+    splits : iterable of pairs, optional
+        Pairs of row numbers, training and held out, in place of random folds.
 
     Examples
     --------
@@ -98,10 +98,9 @@ class CrossValidation(Selector):
     alphas: Alphas = 30
     n_folds: int = 10
     n_repeats: int = 1
-    splits: Any = field(default=None, metadata=stored_as(()))  # Any: pairs in any form, or a splitter of scikit-learn
+    splits: Any = field(default=None, metadata=stored_as(()))  # Any: pairs of arrays, of any form when they are given
     rule: str = "best"
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
-    alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
         check_word("rule", self.rule, RULES)
@@ -110,12 +109,9 @@ class CrossValidation(Selector):
             check_count("n_repeats", self.n_repeats, most=MOST_TASKS)
         elif self.n_repeats != 1:
             raise ArgumentError("n_repeats", "must be 1 where the folds are given", self.n_repeats)
-        elif isinstance(self.splits, str) or not (hasattr(self.splits, "split") or hasattr(self.splits, "__iter__")):
-            remedy = "The number of random folds is n_folds."
-            raise ArgumentError("splits", "must be pairs of row numbers or a splitter", self.splits, remedy)
-        elif not hasattr(self.splits, "split"):
-            object.__setattr__(self, "splits", tuple(self.splits))  # which may be a generator
-        object.__setattr__(self, "alphas", check_alphas(self.alphas, self.alpha_min_ratio))
+        else:
+            object.__setattr__(self, "splits", _as_pairs(self.splits))
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
 
     @property
     def words(self) -> str:
@@ -130,13 +126,13 @@ class CrossValidation(Selector):
         if self.splits is not None and table.is_whole and (table.holes is not None or table.units is not None):
             raise DataError(
                 "Folds must be random, given by their number, where missing cells are imputed or rows are resampled, "
-                "because copies of a row must stay together; got a splitter or pairs of row numbers."
+                "because copies of a row must stay together; got pairs of row numbers."
             )
 
     def choose(self, task: Task) -> CrossValidationChoice:
         """Return the network with the best score."""
         parts, shape, origin = self.split(task)
-        path = task.path(self.alphas, alpha_min_ratio=self.alpha_min_ratio)
+        path = task.path(self.alphas)
         fingerprint = {
             "X": task.table,
             "groups": task.table.whole().units if task.groups is None else task.groups,
@@ -165,7 +161,7 @@ class CrossValidation(Selector):
         """Return the rows of every fold, the number of repeats and folds, and what tells them from others."""
         table = task.table.whole()
         if self.splits is not None:
-            parts: list[Split] = list(check_splits(self.splits, table, task.groups))
+            parts = check_splits(self.splits, table)
             return parts, (1, len(parts)), identify([part for pair in parts for part in pair])
         most = count_units(table, task.groups)
         if self.n_folds > most:
@@ -175,6 +171,18 @@ class CrossValidation(Selector):
         seeds = spawn_seeds(self.random_state, self.n_repeats)
         folds = [split_rows(table, task.groups, self.n_folds, np.random.default_rng(seed)) for seed in seeds]
         return [fold for repeat in folds for fold in repeat], (self.n_repeats, self.n_folds), seeds[0].entropy
+
+
+def _as_pairs(splits: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[tuple[AnyArray, AnyArray], ...]:
+    """Return given folds as pairs of arrays."""
+    try:
+        pairs = tuple((np.asarray(train), np.asarray(held_out)) for train, held_out in splits)
+    except (TypeError, ValueError):
+        remedy = "Pass list(splitter.split(X)) of a splitter; the number of random folds is n_folds."
+        raise ArgumentError("splits", "must be pairs of row numbers, (training, held out)", splits, remedy) from None
+    if len(pairs) < 2:
+        raise DataError(f"Given folds must be at least 2 pairs; got {len(pairs)}. An iterator is empty when used.")
+    return pairs
 
 
 def _score_path(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet) -> dict[str, object]:

@@ -92,8 +92,6 @@ class EBIC(Selector):
     ----------
     alphas, gamma
         As for `IsingLassoEBIC`.
-    alpha_min_ratio : float, default 0.01
-        Smallest penalty over ``alpha_max``, if ``alphas`` is a number.
 
     Examples
     --------
@@ -109,11 +107,10 @@ class EBIC(Selector):
     name = "ebic"
     alphas: Alphas = 30
     gamma: float = 0.25
-    alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
         check_not_negative("gamma", self.gamma)
-        object.__setattr__(self, "alphas", check_alphas(self.alphas, self.alpha_min_ratio))
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
 
     @property
     def words(self) -> str:
@@ -122,7 +119,7 @@ class EBIC(Selector):
 
     def choose(self, task: Task) -> Choice:
         """Return the network with the smallest EBIC."""
-        path = task.path(self.alphas, alpha_min_ratio=self.alpha_min_ratio)
+        path = task.path(self.alphas)
         scores = _ebic(task.table, path.solutions, self.gamma)
         index = int(scores.argmin())
         warn_at_grid_end(path, index, "EBIC")

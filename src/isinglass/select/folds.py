@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, PartedTable, Table, are_counts
 from isinglass.data.parts.selection import Fold
 from isinglass.errors import DataError, LimitError
 
-RowNumbers = NDArray[np.intp]
 RowSet = AnyArray | Fold
 """Rows by number, or how many of each, as floats; of a table in parts, a fold that is drawn in every part by itself."""
 Split = tuple[RowSet, RowSet]
@@ -103,65 +102,31 @@ def take_part(table: AnyTable, part: RowSet) -> AnyTable:
     return whole[part]
 
 
-def check_splits(
-    splits: Iterable[Iterable[ArrayLike]], table: Table, groups: AnyArray | None = None
-) -> list[tuple[RowNumbers, RowNumbers]]:
-    """Return pairs of training rows and held-out rows as arrays, without the rows of weight zero.
-
-    ``splits`` are such pairs, or an object whose ``split(X)``, with ``groups`` if there are any, gives them, as
-    scikit-learn's splitters do.
-    """
-    rows, n_rows = table.weighted_rows, len(table)
-    pairs = splits
-    try:
-        if hasattr(splits, "split"):
-            pairs = splits.split(np.asarray(table), **({} if groups is None else {"groups": groups}))
-        parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in pairs]
-    except (TypeError, ValueError) as error:
-        if hasattr(splits, "split"):
-            failed = f"The splitter {type(splits).__name__} has failed: {str(error).rstrip('.')}"
-            remedy = "Pass groups to one that needs them, or pairs of row numbers instead of a splitter"
-            raise DataError(f"{failed}. {remedy}.") from None
-        got = f"got {type(splits).__name__}. The reason: {error}"
-        raise DataError(f"Given folds must be pairs of row numbers, (training, held out); {got}") from None
-    if len(parts) < 2:
-        raise DataError(f"Given folds must be at least 2 pairs; got {len(parts)}.")
-    for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
-        if part.ndim != 1 or part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n_rows):
-            raise DataError(f"Given folds must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
-        if not np.isin(part, rows).any():
-            raise DataError(f"Given folds must have a row of positive weight on either side; got none in pair {k}.")
-    counted = [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
-    for k, pair in enumerate(counted):
-        both = np.intersect1d(*pair)
-        if len(both):
-            raise DataError(f"Given folds must not hold out training rows; got {len(both)} of them in pair {k}.")
+def check_splits(splits: Sequence[tuple[AnyArray, AnyArray]], table: Table) -> list[Split]:
+    """Return pairs of training rows and held-out rows without the rows of weight zero, if they are folds of a table."""
+    n_rows, rows, counted = len(table), table.weighted_rows, list[Split]()
+    for k, pair in enumerate(splits):
+        for part in pair:
+            is_list = part.ndim == 1 and part.dtype.kind in "iu" and len(part)
+            if not is_list or not 0 <= part.min() <= part.max() < n_rows or not np.isin(part, rows).any():
+                must = f"must hold row numbers from 0 to {n_rows - 1}, some of them of positive weight"
+                raise DataError(f"Each side of given folds {must}; got others in pair {k}.")
+        train, held_out = (part[np.isin(part, rows)] for part in pair)
+        if len(np.intersect1d(train, held_out)):
+            raise DataError(f"Given folds must not hold out training rows; got some of them in pair {k}.")
+        counted.append((train, held_out))
     return counted
-
-
-def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
-    """Return a table without weights, each row as often as its count says, and the row that each of them is."""
-    if table.sample_weight is None:
-        return table, np.arange(len(table))
-    if not are_counts(table.sample_weight):
-        raise DataError(
-            "the method is a function of a table without weights, and the weights are not counts, so rows "
-            "cannot be repeated instead. Pass a Method, or leave out the weights; in place of a completed table, pass "
-            "the table with its missing cells, or one of impute(X).tables()."
-        )
-    n_rows = float(table.sample_weight.sum())
-    if n_rows * table.shape[1] > MOST_CELLS:
-        raise LimitError(
-            f"The counts stand for {n_rows:.3g} rows of {table.shape[1]} columns, and at most {MOST_CELLS:.3g} cells "
-            "can be drawn row by row. Take a sample of them."
-        )
-    rows = np.repeat(np.arange(len(table)), np.rint(table.sample_weight).astype(np.intp))
-    return table[rows].bare().with_weight(None), rows
 
 
 def one_by_one(table: Table) -> tuple[Table, NDArray[np.intp]]:
     """Return the equal rows of a count one by one, none of weight zero, and the row that each of them is."""
-    if counts_rows(table):
-        return repeated(table)
-    rows = table.weighted_rows
-    return table if len(rows) == len(table) else table[rows], rows
+    rows, weight = table.weighted_rows, table.sample_weight
+    if weight is None or not counts_rows(table):
+        return table if len(rows) == len(table) else table[rows], rows
+    if weight.sum() * table.shape[1] > MOST_CELLS:
+        raise LimitError(
+            f"The counts stand for {weight.sum():.3g} rows of {table.shape[1]} columns, and at most {MOST_CELLS:.3g} "
+            "cells can be drawn row by row. Take a sample of them."
+        )
+    rows = np.repeat(np.arange(len(table)), np.rint(weight).astype(np.intp))
+    return table[rows].bare().with_weight(None), rows

@@ -22,7 +22,7 @@ from isinglass.results import Solution
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
 from isinglass.select.grouped_rows import GroupedRows, Groups
 from isinglass.select.imputation import ImputationSettings
-from isinglass.select.method import AnyMethod, Method, MethodLike, Wrapped, as_method
+from isinglass.select.method import Method, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.run import Run
 from isinglass.select.scoring import failed, warn_of_failed
@@ -31,7 +31,7 @@ from isinglass.selection_records import TwoStageRecord
 from isinglass.table_summary import count_observations
 
 COPIES = 5
-"""Completed copies of every row with missing cells; a function of a table without weights gets one."""
+"""Completed copies of every row with missing cells."""
 
 
 def compare_groups(
@@ -59,7 +59,7 @@ def compare_groups(
     groups : array-like of shape (n_samples,), or str
         The group of every row; or the name of the column of a data frame that holds the groups (it is then not a node),
         or of one of the ``labels`` that `read_table` kept.
-    method : Method, selector, estimator, fit, function or float, optional
+    method : Method, selector, estimator, fit or float, optional
         How a network is estimated, as for `bootstrap`; `TwoStage` by default. IsingFit, the method of R's
         NetworkComparisonTest, is ``Method("nodewise", PerNode(), penalty_weights="standardized")``.
     reselect : bool, default False
@@ -113,7 +113,6 @@ def compare_groups(
         "method": test.method,
         "reselect": reselect,
         "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
-        # A function is known by its name only.
         "the networks": np.concatenate([solution.edge_values for solution in test.solutions]),
     }
     work = [(test, seed) for seed in seeds]
@@ -136,7 +135,7 @@ def compare_groups(
         reselect=reselect,
         n_constant=int(null["constant"].sum()),
         n_unconverged=n_unconverged,
-        method=wanted if isinstance(wanted, Method) else None,
+        method=wanted,
         stages=test.stages,
         covariates=variables.covariates,
         coding=given.table.coding.take(np.flatnonzero(variables.is_modeled).tolist()),
@@ -187,9 +186,7 @@ class _Sample:
         return np.searchsorted(self.origin, np.arange(len(self.groups.member) + 1))
 
 
-def _prepare(
-    given: GroupedRows, method: AnyMethod, seed: SeedSequence, run: Run
-) -> tuple[_Sample, Missing | None, int]:
+def _prepare(given: GroupedRows, method: Method, seed: SeedSequence, run: Run) -> tuple[_Sample, Missing | None, int]:
     """Leave out rows that say nothing, let groups miss the same share of cells, and impute these.
 
     Also return which cells were missing before others were deleted, and how many were deleted.
@@ -197,8 +194,7 @@ def _prepare(
     rows = given.one_by_one()
     answered = rows.answered()
     thinned = answered.with_equal_holes(np.random.default_rng(seed))
-    settings, n_copies = (ImputationSettings(), 1) if isinstance(method, Wrapped) else (method.imputation, COPIES)
-    sample = _Sample.of(thinned.answered(), settings.replace(n_imputations=n_copies), run)
+    sample = _Sample.of(thinned.answered(), method.imputation.replace(n_imputations=COPIES), run)
     n_deleted = thinned.table.n_missing - answered.table.n_missing
     if rows.table.holes is None:
         return sample, Missing.of(given.table), n_deleted
@@ -227,7 +223,7 @@ class _Test:
     """What every permutation needs: the rows, how they are fitted, and the differences that were observed."""
 
     sample: _Sample
-    method: AnyMethod  # at the penalty of all rows, unless it is chosen again
+    method: Method  # at the penalty of all rows, unless it is chosen again
     run: Run  # of one fit
     solutions: tuple[Solution, ...]  # the network of every group
     warm_starts: tuple[WarmStart, ...]  # where the fits of every group start
@@ -236,7 +232,7 @@ class _Test:
     observed: Differing
 
     @classmethod
-    def of(cls, method: AnyMethod, reselect: bool, sample: _Sample, run: Run) -> _Test:
+    def of(cls, method: Method, reselect: bool, sample: _Sample, run: Run) -> _Test:
         """Fit the groups: by the method itself, or at the penalty that it chooses for all rows together."""
         alone, pooled, stages, groups = run.replace(checkpoint=None), None, None, sample.groups
         with suppress_warnings(ConstantColumnWarning):  # named by group

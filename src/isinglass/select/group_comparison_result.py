@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -82,7 +82,7 @@ class GroupComparison(Frozen):
     reselect: bool = False  #: whether the penalty was chosen again in every permutation
     n_constant: int = 0  #: permutations in which a column was constant in a group
     n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
-    method: Method | None = None  #: how the networks were estimated; None if a function did it
+    method: Method = field(default=Method())  #: how the networks were estimated
     stages: TwoStageRecord | None = None  #: what chose the penalty of all rows, if two stages did
     covariates: tuple[str, ...] = ()  #: columns that the networks are adjusted for
     coding: Coding | None = None  #: how the columns were read

@@ -28,7 +28,6 @@ from isinglass.machine.threads import one_blas_thread
 from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.select.folds import MOST_CELLS, one_by_one
-from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.run import Run
 from isinglass.select.settings import Settings
 from isinglass.select.stochastic_em import AVERAGED, Copies, StochasticEM
@@ -130,8 +129,6 @@ class ImputationSettings(Settings):
     ----------
     n_imputations : int, default 10
         How often each row with missing cells is completed.
-    n_sweeps : int, default 5
-        Sweeps over the missing cells from one round to the next; twice as many at the end.
     max_rounds : int, default 50
         Largest number of rounds.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
@@ -139,12 +136,11 @@ class ImputationSettings(Settings):
     """
 
     n_imputations: int = 10
-    n_sweeps: int = 5
     max_rounds: int = 50
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
 
     def __post_init__(self) -> None:
-        for name in ("n_imputations", "n_sweeps", "max_rounds"):
+        for name in ("n_imputations", "max_rounds"):
             check_count(name, getattr(self, name))
 
     @one_blas_thread
@@ -158,7 +154,7 @@ class ImputationSettings(Settings):
         copies = Copies.of(table, holes, self.n_imputations, self.random_state, run.n_threads)
         rounds = StochasticEM(copies, run.inside(), run.deadline())
         with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
-            network = rounds.alternate(self.max_rounds, self.n_sweeps)
+            network = rounds.alternate(self.max_rounds)
         is_cut = rounds.settled < 0 and len(rounds.networks) < self.max_rounds
         if rounds.settled < 0:
             ran = plural(len(rounds.networks), "round")
@@ -204,10 +200,8 @@ def impute(
     X: TableLike,
     *,
     sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | str | None = None,
     run: Run = Run(),
     n_imputations: int = 10,
-    n_sweeps: int = 5,
     max_rounds: int = 50,
     random_state: RandomSource = 0,
 ) -> Imputation:
@@ -225,11 +219,9 @@ def impute(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
         their own in the result.
-    groups : array-like of shape (n_samples,), or str, optional
-        Rows with equal entries stay together in folds and resamples of the result. A name is that of a column of X.
     run : Run, optional
         How it is run.
-    n_imputations, n_sweeps, max_rounds, random_state
+    n_imputations, max_rounds, random_state
         As for `ImputationSettings`.
 
     Examples
@@ -244,11 +236,10 @@ def impute(
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     run.refuse_checkpoint()
-    X, groups = take_column(X, groups, "groups")
     table = as_table(X, sample_weight, missing="impute").whole()
-    settings = ImputationSettings(n_imputations, n_sweeps, max_rounds, random_state)
-    whole, labels, found = complete_table(table, group_numbers(groups, table), settings, run, quiet=False)
-    return settings.complete(whole.whole(), labels) if found is None else found
+    settings = ImputationSettings(n_imputations, max_rounds, random_state)
+    whole, _, found = complete_table(table, None, settings, run, quiet=False)
+    return settings.complete(whole.whole()) if found is None else found
 
 
 def complete_table(

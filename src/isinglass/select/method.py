@@ -6,34 +6,29 @@ Constant columns are named, missing cells imputed, weights applied and standard 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import check_flag, check_share, is_real
-from isinglass.arrays import AnyArray
 from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.data.parts.parted_table import is_read
-from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
+from isinglass.errors import ArgumentError, ConstantColumnWarning, setting, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
 from isinglass.missing_record import Missing
-from isinglass.network import Network
-from isinglass.network_like import fit_of, solution_of
-from isinglass.results import Path, Solution
+from isinglass.network_like import fit_of
+from isinglass.results import Solution
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import edge_tests
-from isinglass.select.folds import repeated
 from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
 from isinglass.select.pooling import Pooled, can_pool, pool
 from isinglass.select.refit import free_estimate, observed
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.run import Run
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
-from isinglass.select.settings import Settings
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
@@ -186,47 +181,6 @@ class Method(PathSettings):
         return PathSettings(**{name: getattr(self, name) for name in names})
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Wrapped(Settings):
-    """A function of a table as a method. It is known by its name.
-
-    It is called with a table without weights, whose rows are repeated as often as a resample has drawn them and whose
-    missing cells are imputed once, and returns a Solution, a Network, or a record that has one.
-    """
-
-    function: Callable[[Any], Any]  # Any: of a table, or what stands for one; a record that has a network
-
-    def choose(
-        self, X: TableLike, *, groups: AnyArray | None = None, run: Run = Run(), warm_start: WarmStart | None = None
-    ) -> Choice:
-        """Return the network that the function finds in a table."""
-        table = as_table(X).whole().counted()
-        rows, origin = repeated(table.bare(table.units))
-        if rows.holes is not None:
-            labels = None if groups is None else groups[origin]
-            rows = ImputationSettings(n_imputations=1).complete(rows.bare(), labels, run).completed(0).bare()
-        result = self.function(rows)
-        network, solution = getattr(result, "network_", result), solution_of(result)
-        if solution is None and isinstance(network, Network):
-            solution = Solution(network, math.nan)
-        if solution is None:
-            raise DataError(
-                f"the function must return a Solution, a Network or a record of one; got {type(result).__name__}. Take "
-                "one point of a path, such as lambda X: ising_path(X, [0.05])[0]."
-            )
-        if solution.network.n_features != table.shape[1]:
-            nodes = f"{solution.network.n_features} nodes"
-            raise DataError(f"the function must return a network of all {table.shape[1]} columns; got {nodes}.")
-        return Choice(Path((solution,)))
-
-    def at(self, found: Choice, scale: float = 1.0) -> Self:
-        """Refuse: the penalty of a function is not known."""
-        raise DataError(
-            "the penalty of a function is not known and cannot be kept for other rows. Pass a Method, an estimator or "
-            "the penalty as a number, or choose it again (reselect=True) where that is a parameter."
-        )
-
-
 class HasMethod(Protocol):
     """An estimator, fitted or not, or a fit."""
 
@@ -235,16 +189,15 @@ class HasMethod(Protocol):
         """How its network is estimated."""
 
 
-AnyMethod = Method | Wrapped
-MethodLike = AnyMethod | Selector | HasMethod | float | Callable[[Any], object] | None
+MethodLike = Method | Selector | HasMethod | float | None
 """What stands for a method where one is asked for."""
 
 
-def as_method(given: MethodLike) -> AnyMethod:
-    """Return the method that a number, a selector, an estimator (fitted or not), a fit or a function stands for."""
+def as_method(given: MethodLike) -> Method:
+    """Return the method that a number, a selector, an estimator (fitted or not) or a fit stands for."""
     if given is None:
         return Method()
-    if isinstance(given, Method | Wrapped):
+    if isinstance(given, Method):
         return given
     if isinstance(given, Selector):
         return Method(selector=given)
@@ -253,13 +206,8 @@ def as_method(given: MethodLike) -> AnyMethod:
     method = getattr(given, "method", None)  # of an estimator or a Fit
     if isinstance(method, Method):
         return method
-    if callable(given) and not isinstance(given, type):
-        return Wrapped(given)
-    raise ArgumentError(
-        "method",
-        "must be a Method, a selector, an estimator, a function of a table, or a penalty that is not negative",
-        given,
-    )
+    must = "must be a Method, a selector, an estimator, or a penalty that is not negative"
+    raise ArgumentError("method", must, given, "Make a selector of a function of your own.")
 
 
 def table_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) -> Table:

@@ -14,7 +14,7 @@ from isinglass.errors import ArgumentError, plural, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
-from isinglass.select.method import AnyMethod, MethodLike, as_method
+from isinglass.select.method import Method, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.run import Run
 from isinglass.simulate import exact_sample, gibbs_sample
@@ -102,7 +102,7 @@ def sample_size(
         The network that is taken as true, such as one fitted to a pilot study, or one derived from theory.
     rows : sequence of int
         The numbers of rows to try.
-    method : Method, selector, estimator, fit, function or float, optional
+    method : Method, selector, estimator, fit or float, optional
         How a network is estimated, as for `bootstrap`; `TwoStage` by default.
     n_repeats : int, default 20
         Tables of each size.
@@ -140,7 +140,7 @@ def sample_size(
     return SampleSizeStudy(truth, sizes, {name: score.reshape(len(sizes), -1) for name, score in scores.items()})
 
 
-def _score_table(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
+def _score_table(truth: Network, method: Method, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
     """Return how well the network is recovered from one table."""
     if can_enumerate(truth):
         X = exact_sample(truth, n_rows, random_state=seed)

@@ -12,7 +12,7 @@ from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, join_words, plural
 from isinglass.results import Path, Solution
-from isinglass.select.settings import Settings, check_alphas
+from isinglass.select.settings import Settings
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.solve.following import MAX_STEPS
@@ -169,11 +169,10 @@ class PerNode(Selector):
     Parameters
     ----------
     alphas : int, default 100
-        Length of every node's list of penalties.
+        Length of every node's list of penalties, which ends at 0.0001 of its largest one, or at 0.01 with fewer rows
+        than predictors.
     gamma : float, default 0.25
         Weight of the number of candidate models; 0 is the BIC.
-    alpha_min_ratio : float, optional
-        Last alpha over first alpha; by default 0.0001, or 0.01 with fewer rows than predictors.
 
     Examples
     --------
@@ -189,13 +188,10 @@ class PerNode(Selector):
     name = "per-node"
     alphas: int = 100
     gamma: float = 0.25
-    alpha_min_ratio: float | None = None
 
     def __post_init__(self) -> None:
         check_count("alphas", self.alphas, least=2)
         check_not_negative("gamma", self.gamma)
-        if self.alpha_min_ratio is not None:
-            check_alphas(self.alphas, self.alpha_min_ratio)
 
     @property
     def words(self) -> str:
@@ -204,8 +200,7 @@ class PerNode(Selector):
 
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
-        given = self.alphas, self.gamma, self.alpha_min_ratio
-        return Choice(_regressions(task).choose(task.table.whole(), *given))
+        return Choice(_regressions(task).choose(task.table.whole(), self.alphas, self.gamma))
 
 
 def _regressions(task: Task) -> NodewiseSolver:

@@ -112,9 +112,9 @@ def are_given(alphas: Alphas) -> bool:
     return np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating)
 
 
-def check_alphas(alphas: Alphas, alpha_min_ratio: float = 0.01) -> Alphas:
+def check_alphas(alphas: Alphas) -> Alphas:
     """Return a number of alphas or one alpha, and a list of them as a tuple, if they make a grid to choose from."""
-    alpha_grid(1.0, alphas, alpha_min_ratio=alpha_min_ratio)
+    alpha_grid(1.0, alphas, alpha_min_ratio=0.01)
     if not are_given(alphas) and alphas == 1:
         remedy = f"Pass {setting('alphas', [1.0], python='[1.0]')} for the value, or a count of at least 2."
         raise ArgumentError("alphas", "must not be one value at the largest alpha, which has no edges", 1, remedy)

@@ -70,8 +70,6 @@ class StARS(Selector):
     ----------
     alphas, threshold, n_subsamples, subsample_size, random_state
         As for `IsingLassoStARS`; a threshold of 0.05 corresponds to 0.1 in R's huge and pulsar.
-    alpha_min_ratio : float, default 0.01
-        Smallest penalty over ``alpha_max``, if ``alphas`` is a number.
 
     Examples
     --------
@@ -90,7 +88,6 @@ class StARS(Selector):
     n_subsamples: int = 20
     subsample_size: int | None = None
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
-    alpha_min_ratio: float = 0.01
 
     def __post_init__(self) -> None:
         if self.subsample_size is not None:
@@ -98,7 +95,7 @@ class StARS(Selector):
         check_count("n_subsamples", self.n_subsamples, least=2, most=MOST_TASKS)
         if not is_real(self.threshold) or not 0.0 <= self.threshold <= 0.5:
             raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", self.threshold)
-        object.__setattr__(self, "alphas", check_alphas(self.alphas, self.alpha_min_ratio))
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
 
     @property
     def words(self) -> str:
@@ -193,10 +190,10 @@ class StARS(Selector):
     def _grid(self, tasks: Sequence[Task]) -> FloatArray:
         """Return the alphas, for the whole table, which comes first, and its subsamples."""
         if are_given(self.alphas):
-            return alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)
+            return alpha_grid(1.0, self.alphas, alpha_min_ratio=0.01)
         top = max(task.alpha_max() for task in tasks)
         at_zero = 0.0 if tasks[0].table.variables.is_binary else 1.0 / tasks[0].n_rows  # where alpha must not be 0
-        return alpha_grid(ABOVE * top, self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)
+        return alpha_grid(ABOVE * top, self.alphas, alpha_min_ratio=0.01, at_zero=at_zero)
 
 
 def _draw(units: NDArray[np.intp], size: int, seed: SeedSequence) -> NDArray[np.intp]:
@@ -249,7 +246,7 @@ def _warn(stability: Stability, variables: Variables, constant: Mask, n_unconver
     if reached > stability.threshold:
         remedy = f"is unstable already. Pass larger {setting('alphas')}, or a number of them"
     elif stability.index == last:
-        remedy = f"is still stable. Pass smaller {setting('alphas')}, or a smaller {setting('alpha_min_ratio')}"
+        remedy = f"is still stable. Pass smaller {setting('alphas')}"
     else:
         larger = f"a larger {setting('threshold')}"
         remedy = f"has no edges or few, and the next one is unstable. Pass a finer grid, or {larger}"

@@ -30,6 +30,8 @@ from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.completions import Completions, among, start_values
 
+SWEEPS = 5
+"""Sweeps over the missing cells from one round to the next; twice as many at the end."""
 COPIES_PER_ROUND = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
 LOOK_BACK = 3
@@ -58,16 +60,16 @@ class StochasticEM:
     kept: Selector | None = None  # the penalties that the model chose last; they are chosen again every third round
     warm_start: WarmStart | None = None  # the networks of an earlier round
 
-    def alternate(self, max_rounds: int, n_sweeps: int) -> Network:
+    def alternate(self, max_rounds: int) -> Network:
         """Run the rounds; return the mean of the last networks, from which the cells are drawn in the end."""
         for number in range(max_rounds):
             network = self._estimate(number)
             self._note(network)
             if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
                 break
-            self.copies.draw(network, n_sweeps)
+            self.copies.draw(network, SWEEPS)
         mean = mean_network(self.networks[-AVERAGED:])
-        self.copies.draw(mean, 2 * n_sweeps)
+        self.copies.draw(mean, 2 * SWEEPS)
         return mean
 
     def _estimate(self, number: int) -> Network:

@@ -124,7 +124,6 @@ class Task:
         alphas: Alphas,
         *,
         penalty: FloatArray | None = None,
-        alpha_min_ratio: float | None = None,
         callback: Callable[[Solution], object] | None = None,
         start: Solution | Sequence[Solution] | None = None,
     ) -> Path:
@@ -135,7 +134,7 @@ class Task:
         """
         estimator = self.paths.estimator
         options: dict[str, Any] = {**self._penalty_options(penalty), "callback": callback}
-        options |= {"tol": self.paths.tol, "max_iter": self.paths.max_iter, "alpha_min_ratio": alpha_min_ratio}
+        options |= {"tol": self.paths.tol, "max_iter": self.paths.max_iter}
         if estimator in ("joint", "nodewise"):
             options["n_threads"] = self.run.n_threads
         if estimator == "joint":

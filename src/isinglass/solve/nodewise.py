@@ -175,7 +175,7 @@ class NodewiseSolver:
             raise ArgumentError("alphas", f"must be positive, one for each of {problem.n_features} columns", alphas)
         return self._merge(problem.solve(given[:, None], self.tol, self.max_iter, stops_early=False))
 
-    def choose(self, table: Table, count: int, gamma: float, alpha_min_ratio: float | None) -> NodewisePath:
+    def choose(self, table: Table, count: int, gamma: float) -> NodewisePath:
         """Return the network in which each node's penalty is chosen by the extended BIC, as a path of length one.
 
         The criterion is that of `NodeFits.choose_ebic`. Each node has a list of its own, geometric from the smallest
@@ -183,9 +183,8 @@ class NodewiseSolver:
         deviance, or less than 0.001 % more than the alpha before.
         """
         problem = self.compile(table.counted())
-        if alpha_min_ratio is None:
-            alpha_min_ratio = 1e-2 if problem.reduction.n_rows < len(problem.reduction.columns) - 1 else 1e-4
-        shape = alpha_grid(1.0, count, alpha_min_ratio=alpha_min_ratio)
+        ratio = 1e-2 if problem.reduction.n_rows < len(problem.reduction.columns) - 1 else 1e-4
+        shape = alpha_grid(1.0, count, alpha_min_ratio=ratio)
         top = problem.alpha_max()
         grids = np.where(top == 0.0, problem.alphas_at_zero, top)[:, None] * shape
         fits = problem.solve(grids, self.tol, self.max_iter, stops_early=True)

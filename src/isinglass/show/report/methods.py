@@ -167,9 +167,6 @@ def _of_node(selector: Selector) -> str:
 
 def _say_penalty(found: GroupComparison) -> Iterator[str]:
     """Say which penalty the networks of groups and permutations have."""
-    if found.method is None:
-        yield "The function estimated the networks of every group and every permutation."
-        return
     selector, chosen = found.method.selector, _chosen_by(found.method, found.networks[0]) + _say_folds(found)
     if found.reselect and chosen:
         yield f"The penalty{_of_node(selector)} was chosen in every group and again in every permutation {chosen}."

@@ -81,7 +81,7 @@ def references() -> dict[str, dict[str, str]]:
 
 
 def say_model(
-    solutions: Sequence[Solution], method: Method | None, covariates: Sequence[str], estimated: str
+    solutions: Sequence[Solution], method: Method, covariates: Sequence[str], estimated: str
 ) -> Iterator[str]:
     """Say what was estimated, and by which criterion.
 
@@ -94,21 +94,20 @@ def say_model(
         model, ising, subject = "Pairwise Markov networks", " (Ising models)", "The networks are"
     ising = ising if kinds == {"binary"} else ""
     mixed = f" {cite('mixed')}" if len(kinds) > 1 or "nominal" in kinds else ""
-    how = "by a function of the user" if method is None else _name_estimator(method, kinds)
+    how = _name_estimator(method, kinds)
     yield f"{model}{ising}{mixed} of {_count_columns(network)} {estimated} {how}, using isinglass {__version__}."
-    if method is not None:
-        if "nominal" in kinds:
-            instead = " instead" if len(kinds) > 1 else ""
-            yield (
-                f"A pair with a nominal variable has a table of couplings{instead}, penalized by its norm (√2 times "
-                "the Frobenius norm, 2 times for two nominal variables)."
-            )
-        if isinstance(method.penalty_weights, str):
-            yield "Penalties were weighted by the standard deviations of the variables."
-        elif method.penalty_weights is not None:
-            yield "Penalty weights were given for every pair."
-        if method.estimator == "nodewise":
-            yield f"The two estimates of a pair were combined by the {method.rule.upper()} rule."
+    if "nominal" in kinds:
+        instead = " instead" if len(kinds) > 1 else ""
+        yield (
+            f"A pair with a nominal variable has a table of couplings{instead}, penalized by its norm (√2 times "
+            "the Frobenius norm, 2 times for two nominal variables)."
+        )
+    if isinstance(method.penalty_weights, str):
+        yield "Penalties were weighted by the standard deviations of the variables."
+    elif method.penalty_weights is not None:
+        yield "Penalty weights were given for every pair."
+    if method.estimator == "nodewise":
+        yield f"The two estimates of a pair were combined by the {method.rule.upper()} rule."
     if covariates:
         were = "was" if len(covariates) == 1 else "were"
         listed = _list_variables(covariates)
@@ -266,16 +265,15 @@ def say_missing(missing: Missing | None, n_columns: int, imputed_from: str) -> I
         yield f"{cells} {were} imputed {drawn}, from {imputed_from}{empty}."
 
 
-def say_certificate(solutions: Sequence[Solution], method: Method | None, optimal_for: str) -> Iterator[str]:
+def say_certificate(solutions: Sequence[Solution], method: Method, optimal_for: str) -> Iterator[str]:
     """Say whether the computation reached the optimum; a network of the user may have no certificate."""
     gap, residual = (max(getattr(one, name) for one in solutions) for name in ("duality_gap", "kkt_residual"))
     if np.isnan(residual):
         return
     up_to = "up to " * (len(solutions) > 1)
     proof = f"(duality gap {up_to}{gap:.1e}, KKT residual {up_to}{residual:.1e})"
-    tol = "" if method is None else f" of {method.tolerance:g}"
     if all(solution.converged for solution in solutions):
-        up_to = f", up to a tolerance{tol}" if method is not None and method.tol is not None else ""
+        up_to = f", up to a tolerance of {method.tolerance:g}" if method.tol is not None else ""
         yield f"The computation reached the optimum {optimal_for}{up_to} {proof}."
     else:
-        yield f"The computation did NOT reach its tolerance{tol} {optimal_for} {proof}."
+        yield f"The computation did NOT reach its tolerance of {method.tolerance:g} {optimal_for} {proof}."
