@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.stars import StARS as StARS
     from isinglass.select.two_stage import TwoStage as TwoStage
     from isinglass.selection_records import Stability as Stability
-    from isinglass.solve.exact_path import exact_path as exact_path
+    from isinglass.solve.exact_likelihood import exact_path as exact_path
     from isinglass.solve.nodewise import NodewisePath as NodewisePath
     from isinglass.solve.nodewise import nodewise_path as nodewise_path
     from isinglass.solve.path import ising_path as ising_path
@@ -69,7 +69,7 @@ _NAMES = {
     "selection_records": "Stability",
     "select": "CrossValidation EBIC Fixed Method PerNode Run StARS TwoStage "
     "bootstrap compare_groups edge_tests impute refit",
-    "solve.exact_path": "exact_path",
+    "solve.exact_likelihood": "exact_path",
     "solve.nodewise": "NodewisePath nodewise_path",
     "solve.path": "ising_path",
     "variables": "Variables",

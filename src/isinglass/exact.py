@@ -1,7 +1,6 @@
 """Small networks by enumeration of all states: the path of the exact likelihood, probabilities, moments and samples."""
 
 from isinglass.simulate.enumeration import Moments, exact_sample, moments, state_probabilities
-from isinglass.solve.exact_likelihood import MAX_NODES
-from isinglass.solve.exact_path import exact_path
+from isinglass.solve.exact_likelihood import MAX_NODES, exact_path
 
 __all__ = ["MAX_NODES", "Moments", "exact_path", "exact_sample", "moments", "state_probabilities"]

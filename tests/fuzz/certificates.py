@@ -21,7 +21,7 @@ import objectives as objective
 
 from isinglass import exact_path, ising_path, nodewise_path
 from isinglass.errors import DataError, LimitError, SeparationError
-from isinglass.solve.exact_path import exact_alpha_max
+from isinglass.solve.exact_likelihood import exact_alpha_max
 from isinglass.solve.nodewise import nodewise_alpha_max
 from isinglass.solve.path import alpha_max
 

@@ -13,7 +13,7 @@ from isinglass.select.scoring import EdgePrice
 from isinglass.select.stage import Scored
 from isinglass.select.stage_search import Descent, StageSearch
 from isinglass.select.task import LOOSE, Task
-from isinglass.solve.exact_path import exact_alpha_max
+from isinglass.solve.exact_likelihood import exact_alpha_max
 from isinglass.solve.nodewise import nodewise_alpha_max
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)

@@ -15,9 +15,17 @@ from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilitie
 from isinglass.network import Network
 from isinglass.simulate import category_network, chain_network
 from isinglass.solve import exact_likelihood
-from isinglass.solve.exact_certificate import _match_means, _mixture_divergence, _scale, certify
-from isinglass.solve.exact_likelihood import Likelihood, log_sum, log_weights
-from isinglass.solve.exact_path import exact_alpha_max, exact_path
+from isinglass.solve.exact_likelihood import (
+    Likelihood,
+    _match_means,
+    _mixture_divergence,
+    _scale,
+    certify,
+    exact_alpha_max,
+    exact_path,
+    log_sum,
+    log_weights,
+)
 
 seeds = st.integers(0, 2**31)
 
