@@ -22,7 +22,7 @@ from isinglass.network import Network
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_sample
-from isinglass.simulate.sample_checks import warn_if_unlike, warn_unless_mixed
+from isinglass.simulate.mixing import warn_if_unlike, warn_unless_mixed
 from isinglass.text_tables import Columns, show_columns
 
 if TYPE_CHECKING:
@@ -225,8 +225,8 @@ class FittedNetwork:
 
         ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
         they are enough depends on the network: a MixingWarning is given if a few other chains, started from all zeros,
-        from all ones and at random, disagree with each other, or if the shares of columns and edges differ from those
-        in the table of the fit. `check` compares more. Categories that do not occur there are not drawn.
+        from all ones and at random, disagree with each other, or if the shares of categories differ from those in the
+        table of the fit. `check` compares more. Categories that do not occur there are not drawn.
         """
         record = self._record
         network = among(record.occurs, record.network)
@@ -235,8 +235,7 @@ class FittedNetwork:
         else:
             rows = gibbs_sample(network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
             warn_unless_mixed(network, burn_in, thin)
-        data = record.data
-        warn_if_unlike(np.asarray(rows), record.network, data.shares, data.pair_counts, data.n_rows)
+        warn_if_unlike(np.asarray(rows), network.variables, record.data.shares, record.data.n_rows)
         return rows
 
     def plot(self, ax: Any = None, *, groups: NodeValues | None = None) -> Any:  # Any: of matplotlib, which is optional

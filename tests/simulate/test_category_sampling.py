@@ -57,7 +57,7 @@ def test_chains_are_reproducible_and_start_where_they_are_told():
     still = make_network([[0, 90.0, 0], [0, 90.0]], [None, [0, 1]], [], blocks=[])
     rows = simulate.gibbs_sample(still, 4, burn_in=0, start=[2, 0], random_state=0)
     assert np.asarray(rows).tolist() == [[1, 1]] * 4
-    with pytest.raises(DataError, match=r"got 3 in column 'x0' .*which has 0, 1, 2"):
+    with pytest.raises(DataError, match="start must hold the numbers of categories"):
         simulate.gibbs_sample(still, 4, start=[3, 0], random_state=0)
     with pytest.raises(DataError, match="start must have shape"):
         simulate.gibbs_sample(still, 4, start=[[1, 0]] * 3, n_chains=2, random_state=0)

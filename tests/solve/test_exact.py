@@ -7,24 +7,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy import optimize
 
 from isinglass import IsingLasso
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError
 from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
 from isinglass.simulate import category_network, chain_network
-from isinglass.solve import exact_likelihood
 from isinglass.solve.exact_likelihood import (
     Likelihood,
-    _match_means,
-    _mixture_divergence,
-    _scale,
-    certify,
+    Point,
     exact_alpha_max,
     exact_path,
+    fit_fields,
     log_sum,
     log_weights,
+    match_means,
+    minimize,
+    mixture_divergence,
+    mixture_share,
 )
 
 seeds = st.integers(0, 2**31)
@@ -230,7 +231,7 @@ def independent_optimum(X, alpha, omega, weight=None):
 
     bounds = [(None, None)] * p + [(0, 0) if f else (0, None) for f in forbidden] * 2
     options = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-10, "maxcor": 30}
-    found = minimize(value, np.zeros(p + 2 * m), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found = optimize.minimize(value, np.zeros(p + 2 * m), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     couplings = np.zeros((p, p))
     couplings[s, t] = couplings[t, s] = found.x[p : p + m] - found.x[p + m :]
     return found.fun, couplings, found.x[:p]
@@ -382,17 +383,16 @@ def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
     # A point that is not optimal but matches the means, as the certificate needs.
     theta = np.concatenate([np.zeros(4), rng.normal(scale=0.3, size=6)])
     penalty = np.concatenate([np.zeros(4), np.full(6, alpha)])
-    theta, _ = exact_likelihood.minimize(
-        problem, np.concatenate([np.zeros(4), np.full(6, np.inf)]), 0 * theta, tol=1e-9, max_iter=9
-    )
-    theta[4:] = rng.normal(scale=0.3, size=6)
-    theta = exact_likelihood.match_moments(problem, penalty, theta)
-    proof = certify(problem, theta, penalty)
+    forbidden = np.concatenate([np.zeros(4), np.full(6, np.inf)])
+    empty, _ = minimize(Point(problem, forbidden, 0 * theta), tol=1e-9, max_iter=9)
+    theta[:4] = empty.theta[:4]
+    point = fit_fields(Point(problem, penalty, theta))
+    theta, proof = point.theta, point.certify()
     gap = proof["duality_gap"]
     assert proof["kkt_residual"] > 1e-4  # it is not the optimum
     assert gap == pytest.approx(naive_gap(X, *problem.decode(theta), alpha), abs=1e-10)
     best = exact_path(X, alpha, tol=1e-10)[0]
-    assert problem.objective(theta, penalty)[0] - best.objective <= gap + 1e-12
+    assert point.objective - best.objective <= gap + 1e-12
     assert best.duality_gap <= 1e-9
 
 
@@ -425,8 +425,9 @@ def test_non_convergence_is_reported_with_residual_tolerance_and_remedy():
 def test_the_gap_is_vacuous_where_the_dual_point_is_not_feasible():
     X = random_table(16, 60, 6)
     problem = Likelihood.of(X, None, None)
-    proof = certify(problem, np.ones(21), problem.penalty(0.1))
-    assert proof["duality_gap"] == pytest.approx(problem.objective(np.ones(21), problem.penalty(0.1))[0], rel=1e-12)
+    point = Point(problem, problem.penalty(0.1), np.ones(21))
+    proof = point.certify()
+    assert proof["duality_gap"] == pytest.approx(point.objective, rel=1e-12)
     assert proof["certified_zeros"] == 0
     assert proof["kkt_residual"] > 0.1
 
@@ -625,7 +626,7 @@ def test_e2_moving_states_matches_the_means_at_the_stated_cost(seed):
     log_p, states = random_states(seed)
     p, rng = np.exp(log_p), np.random.default_rng(seed)
     off = rng.normal(scale=0.01, size=3)
-    share, cost = _match_means(log_p, np.abs(off))
+    share, cost = match_means(log_p, np.abs(off))
     moved = p.copy()
     for s, mismatch in enumerate(off):  # to a mean that is larger by ``mismatch``
         source = states[:, s] == (mismatch < 0)
@@ -638,9 +639,9 @@ def test_e2_moving_states_matches_the_means_at_the_stated_cost(seed):
 
 
 def test_e3_the_scale_is_the_largest_that_keeps_moments_within_their_penalties():
-    penalty, reach = np.array([0.0, 0.2, 0.1, np.inf]), np.array([0.0, 0.1, 0.4, 3.0])
-    assert _scale(reach, penalty) == pytest.approx(0.25, rel=1e-12)
-    assert _scale(reach / 4, penalty) == pytest.approx(1.0, rel=1e-12)
+    penalty, reach = np.array([0.2, 0.1]), np.array([0.1, 0.4])  # of pairs with a penalty
+    assert mixture_share(reach, penalty) == pytest.approx(0.25, rel=1e-12)
+    assert mixture_share(reach / 4, penalty) == pytest.approx(1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("c", [0.3, 0.9999])
@@ -649,4 +650,4 @@ def test_e4_the_divergence_of_the_mixture_is_bounded_closely_from_above(c):
     p, empirical = np.exp(log_p), np.random.default_rng(0).dirichlet(np.ones(8))
     mixture = (1 - c) * empirical + c * p
     expected = (mixture * np.log(mixture / p)).sum()
-    assert expected <= _mixture_divergence(empirical, log_p, c) <= expected * (1 + 1e-3)
+    assert expected <= mixture_divergence(empirical, log_p, c) <= expected * (1 + 1e-3)

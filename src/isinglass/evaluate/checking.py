@@ -26,8 +26,7 @@ from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
 from isinglass.pairs import all_pairs
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
-from isinglass.simulate.gibbs import sample_dispersed
-from isinglass.simulate.mixing import MixingDiagnostics
+from isinglass.simulate.mixing import MixingDiagnostics, sample_dispersed
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
 _CHAINS, _BURN_IN, _THIN = 100, 1000, 10

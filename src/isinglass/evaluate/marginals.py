@@ -22,7 +22,7 @@ from isinglass.errors import MixingWarning, warn
 from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms, sum_out
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, node_logits
-from isinglass.simulate.gibbs import dispersed_states
+from isinglass.simulate.mixing import dispersed_states
 from isinglass.variables import Variables
 
 MOST_STATES = 2**14

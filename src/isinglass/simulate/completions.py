@@ -40,19 +40,15 @@ class Completions:
         self._n_threads = thread_count(n_threads)
 
     def sweep(self, network: Network, n_sweeps: int) -> None:
-        """Redraw every missing cell ``n_sweeps`` times, column by column."""
+        """Redraw every missing cell ``n_sweeps`` times, column by column; of two values, each row by its generator."""
         if network.variables.is_binary:
-            self._sweep_binary(network, n_sweeps)
+            words, first_cell, cells = self._generators
+            sampler_of(network).redraw(words, self.table, first_cell, cells, n_sweeps, self._n_threads)
             return
         functions = node_logits(network, self._rows)
         for _ in range(n_sweeps):
             for (s, rows), logits_of in zip(self._rows.items(), functions, strict=True):
                 self.table[rows, s] = draw_categories(logits_of(self.table, rows), self._rng)
-
-    def _sweep_binary(self, network: Network, n_sweeps: int) -> None:
-        """Redraw cells of two values, each row by a generator of its own."""
-        words, first_cell, cells = self._generators
-        sampler_of(network).redraw(words, self.table, first_cell, cells, n_sweeps, self._n_threads)
 
     @cached_property
     def _rows(self) -> dict[int, NDArray[np.intp]]:

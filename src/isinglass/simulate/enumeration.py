@@ -84,32 +84,31 @@ def exact_sample(network: NetworkLike, n_samples: int, *, random_state: RandomSo
     n_rows = check_count("n_samples", n_samples)
     whole = as_network(network)
     whole.variables.require_no_covariates("Sampling")
-    two_values = whole.variables.is_binary
     if not can_enumerate(whole):
         raise LimitError(
             f"The network must have at most {2**MAX_NODES} states for enumeration; got {_count_states(whole)}. "
             "Use simulate.gibbs_sample."
         )
-    probabilities = state_probabilities(whole) if two_values else _category_weights(whole)
-    cumulative = np.cumsum(probabilities)
+    is_binary = whole.variables.is_binary
+    cumulative = np.cumsum(state_probabilities(whole) if is_binary else _category_weights(whole))
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
     draws = as_generator(random_state).random(n_rows) * cumulative[-1]
     states = np.searchsorted(cumulative, draws, side="right")
-    if not two_values:
-        return Table(_states(states, whole), whole.variables)
-    return np.asarray((states[:, None] >> np.arange(whole.n_features)) & 1, dtype=np.uint8)
+    if is_binary:
+        return np.asarray((states[:, None] >> np.arange(whole.n_features)) & 1, dtype=np.uint8)
+    return Table(_rows_of(states, whole), whole.variables)
 
 
 def _category_weights(network: Network) -> FloatArray:
     """Return exp(−energy) of all states, the largest of them 1."""
     n_states = _count_states(network)
-    parts = [np.arange(first, min(first + _STATES_AT_ONCE, n_states)) for first in range(0, n_states, _STATES_AT_ONCE)]
-    weights = np.concatenate([-energies(network, _states(part, network)) for part in parts])
+    parts = np.split(np.arange(n_states), range(_STATES_AT_ONCE, n_states, _STATES_AT_ONCE))
+    weights = np.concatenate([-energies(network, _rows_of(part, network)) for part in parts])
     return np.asarray(np.exp(weights - weights.max()))
 
 
-def _states(numbers: NDArray[np.intp], network: Network) -> NDArray[np.uint8]:
-    return np.column_stack(np.unravel_index(numbers, network.variables.sizes)).astype(np.uint8)
+def _rows_of(states: NDArray[np.intp], network: Network) -> Bytes:
+    return np.column_stack(np.unravel_index(states, network.variables.sizes)).astype(np.uint8)
 
 
 def _count_states(network: Network) -> int:

@@ -9,26 +9,19 @@ from typing import Protocol
 
 import numpy as np
 
-from isinglass.arguments import RandomSource, as_generator, check_count, check_word, is_real
+from isinglass.arguments import RandomSource, as_generator, as_numbers, check_count, check_word, is_real
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
 from isinglass.variables import Variables
 
-Couplings = str | tuple[float, float]
-
 
 class Graph(Protocol):
     """A graph of networkx, or what has nodes and edges as one does."""
 
-    @property
-    def nodes(self) -> Iterable[Hashable]:
-        """The nodes."""
-
-    @property
-    def edges(self) -> Iterable[tuple[Hashable, Hashable]]:
-        """Pairs of nodes."""
+    nodes: Iterable[Hashable]
+    edges: Iterable[tuple[Hashable, Hashable]]
 
 
 def random_network(
@@ -50,9 +43,11 @@ def random_network(
     52
     """
     p = check_count("n_nodes", n_nodes)
-    if not 0 <= _number(edge_probability, "edge_probability") <= 1:
+    if not 0 <= _number("edge_probability", edge_probability) <= 1:
         raise ArgumentError("edge_probability", "must be between 0 and 1", edge_probability)
-    low, high = _interval(coupling_range, "coupling_range")
+    low, high = as_numbers("coupling_range", coupling_range, (2,)).tolist()
+    if low > high:
+        raise ArgumentError("coupling_range", "must be two numbers, the lower one first", coupling_range)
     rng = as_generator(random_state)
     s, t = np.triu_indices(p)
     present = rng.random(len(s)) < edge_probability
@@ -66,7 +61,7 @@ def random_network(
 def chain_network(
     n_nodes: int,
     *,
-    couplings: Couplings = "ferromagnetic",
+    couplings: str = "ferromagnetic",
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
@@ -77,10 +72,10 @@ def chain_network(
     ----------
     n_nodes : int
         Number of nodes.
-    couplings : {"ferromagnetic", "mixed"} or (float, float)
-        All ``strength``; ``strength`` or ``-strength`` with equal probability; or uniform on an interval.
+    couplings : {"ferromagnetic", "mixed"}
+        All ``strength``; or ``strength`` or ``-strength`` with equal probability.
     strength : float
-        Value of the couplings of the first two kinds.
+        Size of the couplings.
     fields : {"zero", "balanced"}
         θ_ss = 0, or −½ Σ_t θ_st, with which every column is 1 in half of the rows.
     random_state : int, Generator, RandomState, SeedSequence or None
@@ -99,7 +94,7 @@ def grid_network(
     n_rows: int,
     n_columns: int,
     *,
-    couplings: Couplings = "ferromagnetic",
+    couplings: str = "ferromagnetic",
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
@@ -118,7 +113,7 @@ def grid_network(
 def graph_network(
     graph: Graph,
     *,
-    couplings: Couplings = "ferromagnetic",
+    couplings: str = "ferromagnetic",
     strength: float = 1.0,
     fields: str = "zero",
     random_state: RandomSource = None,
@@ -180,34 +175,28 @@ def category_network(
     network.variables.require_no_covariates("Simulation")
     p = network.n_features
     words = [kinds] * p if isinstance(kinds, str) else list(kinds)
-    counts = list(n_categories) if isinstance(n_categories, Sequence | np.ndarray) else [n_categories] * p
+    counts = np.broadcast_to(n_categories, p).tolist() if np.size(n_categories) in (1, p) else []
     if not len(words) == len(counts) == p:
         raise DataError(f"kinds and n_categories must be one entry, or one per node ({p}).")
-    sizes = [
-        2 if word == "binary" else check_count("n_categories", count, least=2)
-        for word, count in zip(words, counts, strict=True)
-    ]
+    given = zip(words, counts, strict=True)
+    sizes = [2 if word == "binary" else check_count("n_categories", count, least=2) for word, count in given]
     variables = Variables.of(sizes, words, names=network.names if network.variables.named else None)
     s, t = network.edge_index.T
-    variances = _variances_per_coordinate(variables)
-    norms = network.edge_values / (4.0 * np.sqrt(variances[s] * variances[t]))
-    pairs, scales = network.edge_index.tolist(), variables.block_scale(network.edge_index).tolist()
+    # Variance per coordinate, of equally frequent categories: of the scores, or (1 − 1/q)/2 over q − 1 coordinates.
+    each = zip(variables.scores, sizes, strict=True)
+    variances = np.array([0.5 / q if points is None else np.var(points) for points, q in each])
+    sizes_of_edges = network.edge_values / (4.0 * np.sqrt(variances[s] * variances[t]))
+    sizes_of_edges /= variables.block_scale(network.edge_index)
+    pairs, fields = network.edge_index.tolist(), [np.zeros(q) for q in sizes]
     blocks = [
-        _block(*variables.block_shape(*pair), rng) * norm / scale
-        for pair, norm, scale in zip(pairs, norms.tolist(), scales, strict=True)
+        _random_block(*variables.block_shape(*pair), rng) * size
+        for pair, size in zip(pairs, sizes_of_edges.tolist(), strict=True)
     ]
-    fields = [np.zeros(q) for q in variables.sizes.tolist()]
     for (s, t), block in zip(pairs, blocks, strict=True):
         fields[s] -= _mean_term(s, t, block, variables)
         fields[t] -= _mean_term(t, s, block.T, variables)
     own = [field[1:] - field[0] for field in fields]
     return Network(own, network.edge_index, variables=variables, pair_parameters=blocks)
-
-
-def _variances_per_coordinate(variables: Variables) -> FloatArray:
-    """Return those of equally frequent categories: of the scores, or (1 − 1/q)/2 over q − 1 coordinates."""
-    each = zip(variables.scores, variables.sizes.tolist(), strict=True)
-    return np.array([0.5 / q if points is None else np.var(points) for points, q in each])
 
 
 def _mean_term(s: int, t: int, block: FloatArray, variables: Variables) -> FloatArray:
@@ -218,46 +207,27 @@ def _mean_term(s: int, t: int, block: FloatArray, variables: Variables) -> Float
 
 
 def _network(
-    p: int,
-    edges: Iterable[tuple[int, int]],
-    couplings: Couplings,
-    strength: float,
-    fields: str,
-    random_state: RandomSource,
+    p: int, edges: Iterable[tuple[int, int]], couplings: str, strength: float, fields: str, random_state: RandomSource
 ) -> Network:
     """Put couplings on the edges of a graph, and the fields that go with them."""
+    check_word("couplings", couplings, ("ferromagnetic", "mixed"))
     check_word("fields", fields, ("zero", "balanced"))
     index = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
-    network = Network(np.zeros(p), index, _coupling_values(len(index), couplings, strength, as_generator(random_state)))
+    values = np.full(len(index), _number("strength", strength))
+    if couplings == "mixed":
+        values *= as_generator(random_state).choice([-1.0, 1.0], len(index))
+    network = Network(np.zeros(p), index, values)
     # −½ Σ_t θ_st is a field of zero in ±1 coding (docs/math.md): flipping all nodes changes no probability.
     return replace(network, fields=-0.5 * network.expected_influence) if fields == "balanced" else network
 
 
-def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: np.random.Generator) -> FloatArray:
-    if isinstance(couplings, str):
-        if couplings not in ("ferromagnetic", "mixed"):
-            raise ArgumentError("couplings", 'must be "ferromagnetic", "mixed" or an interval', couplings)
-        signs = rng.choice([-1.0, 1.0], n_edges) if couplings == "mixed" else np.ones(n_edges)
-        return _number(strength, "strength") * signs
-    return rng.uniform(*_interval(couplings, "couplings"), n_edges)
-
-
-def _number(value: float, name: str) -> float:
+def _number(name: str, value: float) -> float:
     if not is_real(value) or not math.isfinite(value):
         raise ArgumentError(name, "must be a finite number", value)
     return float(value)
 
 
-def _interval(bounds: Sequence[float], name: str) -> tuple[float, float]:
-    if not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
-        raise ArgumentError(name, "must be two numbers, (low, high)", bounds)
-    low, high = (_number(bound, name) for bound in bounds)
-    if low > high:
-        raise ArgumentError(name, "must be two numbers, the lower one first", bounds)
-    return low, high
-
-
-def _block(n_rows: int, n_columns: int, rng: np.random.Generator) -> FloatArray:
+def _random_block(n_rows: int, n_columns: int, rng: np.random.Generator) -> FloatArray:
     """Return a block of norm 1: the number 1, or a random table that sums to zero over the categories of a side."""
     if n_rows == n_columns == 1:
         return np.ones((1, 1))

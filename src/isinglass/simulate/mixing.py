@@ -1,4 +1,4 @@
-"""Whether Markov chains have mixed: effective sample size and split-R̂ of Vehtari et al. (2021), without ranks.
+"""Whether Gibbs chains have mixed: effective sample size and split-R̂ of Vehtari et al. (2021), without ranks.
 
 For m half-chains of n draws: W is the mean of their variances, B/n the variance of their means, and
 V = W (n − 1)/n + B/n. Then R̂ = sqrt(V / W), the autocorrelation at lag t is 1 − (W − mean autocovariance)/V, and the
@@ -7,19 +7,30 @@ effective sample size m n / (1 + 2 Σ autocorrelations).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray, Frozen
-from isinglass.errors import DataError
+from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
+from isinglass.arrays import Bytes, FloatArray, Frozen
+from isinglass.conditionals import energies
+from isinglass.errors import MixingWarning, setting, suppress_warnings, warn
+from isinglass.network import Network
+from isinglass.network_like import NetworkLike, as_network
+from isinglass.simulate.enumeration import can_enumerate
+from isinglass.simulate.gibbs import gibbs_sample
+from isinglass.variables import Variables
 
 RHAT_LIMIT = 1.05
 """Largest split-R̂ of chains that have mixed: the classical 1.1 too often accepts chains in two phases of a magnet."""
 ESS_PER_CHAIN = 10
 """Smallest effective sample size per chain (Gelman et al., Bayesian Data Analysis, 3rd ed., section 11.5)."""
-_COLUMNS_PER_BLOCK = 64  # of the Fourier transforms, to bound their memory
+_COLUMNS_AT_ONCE = 64  # of the Fourier transforms, to bound their memory
+_PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
+_COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,74 +70,136 @@ class MixingDiagnostics(Frozen):
         return f"MixingDiagnostics({self.n_chains} chains, {'mixed' if self.mixed else 'NOT mixed'}: {self.words})"
 
 
-def diagnose(states: NDArray[np.uint8], energies: FloatArray) -> MixingDiagnostics:
-    """Summarize chains of shape (n_chains, n_draws, n_features) and their energies (n_chains, n_draws)."""
-    of_energy = float(effective_sample_size(energies)), float(split_rhat(energies))
-    return MixingDiagnostics(effective_sample_size(states), split_rhat(states), *of_energy, len(states))
+def gibbs_diagnostics(
+    network: NetworkLike,
+    *,
+    n_samples: int = 1000,
+    burn_in: int = 1000,
+    thin: int = 1,
+    n_chains: int = 4,
+    random_state: RandomSource = 0,
+    n_threads: int | None = None,
+) -> MixingDiagnostics:
+    """Run chains from dispersed starting states and tell whether ``burn_in`` sweeps are enough for this model.
 
+    A quarter of the chains starts at all zeros, a quarter at all ones (the last categories), the others at random.
+    Chains that agree have probably forgotten their start; a region that no chain has visited remains undetected.
 
-def effective_sample_size(draws: ArrayLike) -> FloatArray:
-    """Return the number of independent draws that would estimate a mean as precisely as these chains.
-
-    Autocorrelations are pooled over the halves of all chains and summed by Geyer's initial monotone sequence; chains
-    that disagree make the number small.
-
-    ``draws`` have shape (n_chains, n_draws) or (n_chains, n_draws, n_quantities), with at least 4 draws per chain; rows
-    of `gibbs_sample` become this by ``X.reshape(n_chains, -1, p)``. A quantity that never changes has NaN.
+    ``n_samples`` is the number of rows per chain, at least 4; the other parameters are those of `gibbs_sample`. A
+    MixingWarning says if the chains have not mixed.
     """
-    halves, shape = _split(draws)
-    blocks = range(0, halves.shape[2], _COLUMNS_PER_BLOCK)
-    parts = [_ess(halves[:, :, k : k + _COLUMNS_PER_BLOCK]) for k in blocks]
-    return np.concatenate(parts).reshape(shape)
-
-
-def split_rhat(draws: ArrayLike) -> FloatArray:
-    """Return split-R̂: the standard deviation of all draws relative to that within halves of chains.
-
-    It is near 1 if the chains agree with each other and over time, and infinite if each chain is constant at a
-    different value; NaN for a quantity that never changes. ``draws`` are those of `effective_sample_size`.
-    """
-    halves, shape = _split(draws)
-    within, total = _variances(halves)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rhat: FloatArray = np.sqrt(total / within)
-    return rhat.reshape(shape)
-
-
-def _split(draws: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
-    """Return the halves of all chains as (2 · n_chains, half, quantities), and the shape of the result."""
-    array = np.asarray(draws)
-    if array.ndim not in (2, 3) or array.shape[1] < 4 or array.size == 0:
-        raise DataError(
-            "draws must have shape (n_chains, n_draws) or (n_chains, n_draws, n_quantities) with at least 4 draws "
-            f"per chain; got {array.shape}."
+    check_count("n_samples", n_samples, least=4)
+    check_count("n_chains", n_chains, least=2)
+    whole, seeds = as_network(network), spawn_seeds(random_state, 2)
+    _, diagnostics = sample_dispersed(whole, n_samples, n_chains, seeds, burn_in, thin, n_threads)
+    if not diagnostics.mixed:
+        other = "use exact_sample, which needs no chains" if can_enumerate(whole) else "weaken the couplings"
+        message = (
+            f"{burn_in} burn-in sweeps do not seem to be enough for this model: {diagnostics.words} of "
+            f"{n_chains * n_samples} rows (at least {ESS_PER_CHAIN * n_chains}). Raise {setting('burn_in')} and "
+            f"{setting('n_samples')}, or {other}."
         )
-    half, whole = array.shape[1] // 2, array.reshape(*array.shape[:2], -1)
-    # The middle draw of an odd number belongs to neither half.
-    return np.concatenate([whole[:, :half], whole[:, -half:]]).astype(np.float64), array.shape[2:]
+        warn(MixingWarning(message))
+    return diagnostics
 
 
-def _variances(halves: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return W and V of every quantity."""
-    n = halves.shape[1]
-    within: FloatArray = halves.var(axis=1, ddof=1).mean(axis=0)
-    return within, within * (n - 1) / n + halves.mean(axis=1).var(axis=0, ddof=1)
+def sample_dispersed(
+    network: Network,
+    n_draws: int,
+    n_chains: int,
+    seeds: Sequence[np.random.SeedSequence],
+    burn_in: int,
+    thin: int,
+    n_threads: int | None,
+) -> tuple[Bytes, MixingDiagnostics]:
+    """Return the rows of chains from dispersed states, ``n_draws`` of each, and how they have mixed.
+
+    ``seeds``: of the states and of the chains; the others are as for `gibbs_sample`.
+    """
+    at_start, at_run = seeds
+    start = dispersed_states(network.variables, n_chains, at_start)
+    sample = partial(gibbs_sample, burn_in=burn_in, thin=thin, n_chains=n_chains, n_threads=n_threads)
+    rows = np.asarray(sample(network, n_chains * n_draws, start=start, random_state=at_run))
+    return rows, diagnose(rows.reshape(n_chains, n_draws, -1), energies(network, rows).reshape(n_chains, n_draws))
 
 
-def _ess(halves: FloatArray) -> FloatArray:
-    m, n, _ = halves.shape
-    within, total = _variances(halves)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rho = 1.0 - (within - _autocovariance(halves).mean(axis=1)) / total
-    rho[0] = 1.0
+def dispersed_states(variables: Variables, n_chains: int, random_state: RandomSource) -> Bytes:
+    """Return where chains start: a quarter at all zeros, a quarter at the last categories, the others at random."""
+    last, quarter = variables.sizes - 1, max(n_chains // 4, 1)
+    start = as_generator(random_state).integers(0, last + 1, (n_chains, len(last)), dtype=np.uint8)
+    start[:quarter], start[quarter : 2 * quarter] = 0, last
+    return start
+
+
+def warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
+    """Warn about a sample of one chain if a few other chains, from different starts, disagree with each other."""
+    with suppress_warnings(MixingWarning):  # what is said here is about the sample
+        found = gibbs_diagnostics(network, n_samples=_PROBED_ROWS, burn_in=burn_in, thin=thin)
+    if not found.mixed:
+        message = (
+            f"The chain has not mixed after {burn_in} sweeps: {found.words} of {4 * _PROBED_ROWS} "
+            f"rows of four other chains. The rows depend on its starting values. Raise {setting('burn_in')}, or "
+            "fit a sparser network."
+        )
+        warn(MixingWarning(message))
+
+
+def warn_if_unlike(rows: Bytes, variables: Variables, shares: FloatArray, n_rows: float) -> None:
+    """Warn about drawn rows in which categories have other shares than in the table of the fit, of ``n_rows`` rows."""
+    if len(rows) < _COMPARED_ROWS:
+        return
+    found = np.bincount(variables.flat(rows).ravel(), minlength=len(shares)) / len(rows)
+    known = np.minimum(shares, 1.0)
+    pooled, size = (found + known) / 2, min(_COMPARED_ROWS, n_rows)  # rows of a chain are worth fewer than they are
+    far = np.abs(found - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
+    if far.any():
+        worst = int(np.argmax(np.where(far, np.abs(found - known), 0.0)))
+        where = variables.called(int(variables.column[worst]))
+        message = (
+            f"The samples do not look like the table of the fit: a category of {where} has a "
+            f"share of {found[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
+            "differ). Fit a sparser network, and run check(X)."
+        )
+        warn(MixingWarning(message))
+
+
+def diagnose(states: Bytes, energies: FloatArray) -> MixingDiagnostics:
+    """Summarize chains of shape (n_chains, n_draws, n_features) and their energies (n_chains, n_draws)."""
+    ess, rhat = chain_statistics(states)
+    (energy_ess,), (energy_rhat,) = chain_statistics(energies[:, :, None])
+    return MixingDiagnostics(ess, rhat, float(energy_ess), float(energy_rhat), len(states))
+
+
+def chain_statistics(draws: NDArray[np.generic]) -> tuple[FloatArray, FloatArray]:
+    """Return effective sample sizes and split-R̂ of draws of shape (n_chains, n_draws, n_quantities).
+
+    Autocorrelations are pooled over the halves of all chains and summed by Geyer's initial monotone sequence. R̂ is
+    infinite if each chain is constant at a different value; both are NaN for a quantity that never changes.
+    """
+    half = draws.shape[1] // 2  # the middle draw of an odd number belongs to neither half
+    sizes, rhats = [], []
+    for first in range(0, draws.shape[2], _COLUMNS_AT_ONCE):
+        some = draws[:, :, first : first + _COLUMNS_AT_ONCE]
+        halves = np.concatenate([some[:, :half], some[:, -half:]]).astype(np.float64)
+        within = halves.var(axis=1, ddof=1).mean(axis=0)
+        total = within * (half - 1) / half + halves.mean(axis=1).var(axis=0, ddof=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rhats.append(np.sqrt(total / within))
+            correlation = 1.0 - (within - _autocovariance(halves).mean(axis=1)) / total
+        sizes.append(np.where(total > 0, len(halves) * half / _correlation_time(correlation, len(halves)), np.nan))
+    return np.concatenate(sizes), np.concatenate(rhats)
+
+
+def _correlation_time(correlation: FloatArray, n_chains: int) -> FloatArray:
+    """Return 1 + 2 Σ autocorrelations of every quantity, which are given by lag."""
+    n = len(correlation)
+    correlation[0] = 1.0
     # For a reversible chain, sums of neighboring lags are positive and decreasing (Geyer 1992); the rest is noise.
-    pairs = rho[0 : n - n % 2 : 2] + rho[1:n:2]
+    pairs = correlation[0 : n - n % 2 : 2] + correlation[1:n:2]
     positive = np.logical_and.accumulate(pairs > 0, axis=0)
     monotone = np.minimum.accumulate(np.where(positive, pairs, 0.0), axis=0)
-    time = 2.0 * monotone.sum(axis=0) - 1.0
     # Antithetic chains can be more precise than independent draws; beyond this factor it is noise.
-    size: FloatArray = m * n / np.maximum(time, 1.0 / np.log10(max(m * n, 10)))
-    return np.where(total > 0, size, np.nan)
+    return np.asarray(np.maximum(2.0 * monotone.sum(axis=0) - 1.0, 1.0 / np.log10(max(n_chains * n, 10))))
 
 
 def _autocovariance(halves: FloatArray) -> FloatArray:

@@ -187,7 +187,7 @@ class Point:
     @cached_property
     def probabilities(self) -> FloatArray:
         """P of all states."""
-        return np.exp(self._states[0])
+        return np.asarray(np.exp(self._states[0]))
 
     @cached_property
     def moments(self) -> FloatArray:
@@ -206,7 +206,7 @@ class Point:
         expected = self.moments[masks]
         hessian = self.moments[masks[:, None] | masks] - np.outer(expected, expected)
         hessian[np.diag_indices_from(hessian)] += _RIDGE * expected + np.finfo(np.float64).tiny
-        return hessian
+        return np.asarray(hessian)
 
     @cached_property
     def price(self) -> float:
