@@ -9,7 +9,14 @@ import pytest
 
 from isinglass import storage
 from isinglass.errors import DataError
-from isinglass.storage import DamagedError, OversizedError, default_limit, read_arrays, read_record, write_record
+from isinglass.storage import (
+    DamagedError,
+    OversizedError,
+    default_limit,
+    read_arrays,
+    read_record,
+    write_record,
+)
 
 
 def opened(content, max_bytes=10**6):
@@ -64,7 +71,8 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("content", "message"), FOREIGN)
-def test_foreign_archives(content, message):
+def test_foreign_archives(content, message, monkeypatch):
+    monkeypatch.setattr(storage, "MAX_MEMBERS", 100)
     with pytest.raises(DamagedError, match=message):
         read_record(io.BytesIO(content), "test", 1, 10**6)
 

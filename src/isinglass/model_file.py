@@ -19,7 +19,7 @@ from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.storage import DamagedError, NotStorableError, OversizedError, default_limit, read_record, write_record
 from isinglass.version import __version__
 
-KIND, VERSION = "isinglass model", 19  # in the header of a file
+KIND, VERSION = "isinglass model", 20  # in the header of a file
 MAX_UNPACKED_BYTES = 1 << 31
 CLASSES = (Fit, Network, Bootstrap, GroupComparison)
 

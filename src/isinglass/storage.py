@@ -1,21 +1,17 @@
 """Records in files: frozen dataclasses of arrays, numbers, text and other records, as one ``.npz`` file.
 
-The member ``header`` is JSON: what the file is, and its *parts*, each an object with one key, which says what the part
-is: ``{"tuple": […]}``, ``{"Solution": {…}}``. Inside a part, a number, a text or null stands for itself, and ``[k]`` is
-part k, which comes before; NaN and infinity are written as Python reads them. Equal parts are stored once, such as the
-variables of all networks of a path. The numbers of arrays are in other members, those of one type end to end in a
-member that is called by it, such as ``f8``.
+The member ``header`` is JSON: what the file is, and its content. There a number, a text or null stands for itself, a
+list for a tuple, and an object with one key for anything else: ``{"Solution": {…}}`` for a record, by the names of its
+fields, ``{"same": 3}`` for a record like the fourth of the file, ``{"array": "a5"}`` for the array in that member.
+NaN and infinity are written as Python reads them.
 
-Fields of dataclasses are written by their names and passed to the constructor when they are read. What a record holds
-is said by its annotations, which are checked here, and what fits together by its constructor.
-
+What a record holds is said by its annotations, which are checked here, and what fits together by its constructor.
 Nothing is pickled, sizes are checked before memory is taken, and the same content gives the same bytes.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import math
 import types
@@ -23,6 +19,7 @@ import typing
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from operator import attrgetter
 from os import PathLike, fspath
 from typing import IO, TYPE_CHECKING, Any
@@ -38,14 +35,16 @@ from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
+    from _typeshed import DataclassInstance
 
 Record = typing.TypeVar("Record")
+Json: typing.TypeAlias = Any  # what the header holds
 HEADER = "header"
-MAX_MEMBERS = 100
+MAX_MEMBERS = 100_000
 MAX_HEADER_BYTES = 1 << 24
 """Objects of JSON take 25 times the memory of their text, so this is 400 MB at worst; a name per column fits easily."""
-BYTES_PER_ENTRY, BYTES_PER_ARRAY, BYTES_PER_RECORD = 1 << 3, 1 << 8, 1 << 11
-"""What parts count for when a file is read, wherever they are named: their memory, and the time to check them."""
+BYTES_PER_ARRAY, BYTES_PER_RECORD = 1 << 8, 1 << 11
+"""What arrays and records count for beside their numbers: their memory, and the time to check them."""
 ALWAYS_UNPACKED_BYTES, EXPANSION = 1 << 28, 25
 KINDS_OF_ARRAYS = "biufcSUMm"
 NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
@@ -55,9 +54,6 @@ NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
 def stored_as(instead: object) -> Mapping[str, object]:
     """Return the metadata of a dataclass field that has another value in the file where its own cannot be stored."""
     return {"instead": instead}
-
-
-_LEFT_OUT, _REFUSED = object(), object()  # what becomes of an entry that cannot be stored and has no other value
 
 
 class DamagedError(Exception):
@@ -130,104 +126,87 @@ def write_record(
     A link stays a link, to a new file, unless ``follow_links`` is off: then the file takes its place.
     """
     target = check_place(path)
-    parts = _Parts()
-    content = parts.add(record, "")
-    header = {"kind": kind, "version": version, **about, "not_stored": parts.left_out}
-    text = _json({**header, "parts": parts.trees, "content": content})
+    writing = _Writing()
+    content = writing.tree(record, "")
+    header = {"kind": kind, "version": version, **about, "not_stored": writing.left_out, "content": content}
+    text = json.dumps(header, separators=(",", ":"))
     if len(text) > MAX_HEADER_BYTES:
         raise LimitError(
             f"The header of the file would have {len(text)} bytes, and at most {MAX_HEADER_BYTES} can be read back. "
             "Save fewer networks, or shorter names."
         )
-    members: dict[str, Any] = {HEADER: np.frombuffer(text.encode("ascii"), dtype=np.uint8), **parts.arrays}
+    members: dict[str, Any] = {HEADER: np.frombuffer(text.encode("ascii"), dtype=np.uint8), **writing.named_arrays()}
     with replacing(target.resolve() if follow_links else target) as file:
         np.savez_compressed(file, **members)
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-class _Parts:
-    """The parts of a record, each behind those that it names."""
+class _Writing:
+    """What the header says about values, and the arrays that it names; an array or a record is kept once."""
 
     def __init__(self) -> None:
         self.left_out: list[str] = []
-        self._found: dict[str, tuple[int, JsonObject, AnyArray | None]] = {}  # number, and numbers of an array; by text
-        self._known: dict[int, tuple[object, list[int]]] = {}  # by identity, which is quicker; held, as it is reused
+        self._arrays: dict[tuple[str, tuple[int, ...], bytes], str] = {}  # names by type, shape and numbers
+        self._records: dict[int, tuple[object, int]] = {}  # numbers by identity; held, as identities are used again
 
-    @property
-    def trees(self) -> list[JsonObject]:
-        """All parts."""
-        return [tree for _, tree, _ in self._found.values()]
+    def named_arrays(self) -> Arrays:
+        """Return the arrays by their names."""
+        each = self._arrays.items()
+        return {name: np.frombuffer(content, dtype).reshape(shape) for (dtype, shape, content), name in each}
 
-    @property
-    def arrays(self) -> Arrays:
-        """The numbers of all arrays, by their type."""
-        by_type: dict[str, list[AnyArray]] = {}
-        for _, tree, array in self._found.values():
-            if array is not None:
-                by_type.setdefault(tree["array"][0], []).append(array.ravel())
-        return {name: np.concatenate(by_type[name]) for name in sorted(by_type)}
-
-    def add(self, value: object, where: str) -> object:
-        """Return what stands for a value inside a part; ``where`` is its place in the record."""
-        if isinstance(value, np.generic):
-            value = value.item()
-        if isinstance(value, PathLike):
-            value = fspath(value)
+    def tree(self, value: object, where: str) -> Json:
+        """Return what stands for a value in the header; ``where`` is its place in the record."""
+        value = value.item() if isinstance(value, np.generic) else value
         if value is None or isinstance(value, bool | int | float | str):
             return value
-        if id(value) not in self._known:
-            tree, array = self._tree(value, where)
-            text = _json(tree) + ("" if array is None else hashlib.sha256(array.tobytes()).hexdigest())
-            number, *_ = self._found.setdefault(text, (len(self._found), tree, array))
-            self._known[id(value)] = value, [number]
-        return self._known[id(value)][1]
-
-    def _tree(self, value: object, where: str) -> tuple[JsonObject, AnyArray | None]:
+        if isinstance(value, PathLike):
+            return fspath(value)
+        if isinstance(value, tuple):
+            return [self.tree(item, where) for item in value]
+        if isinstance(value, list):
+            return {"list": [self.tree(item, where) for item in value]}
         if isinstance(value, np.ndarray):
-            if value.dtype.kind not in KINDS_OF_ARRAYS:
-                raise NotStorableError(f"{where} holds an array of type {value.dtype}")
-            array = np.asarray(value, dtype=value.dtype.newbyteorder("<"), order="C")
-            return {"array": [array.dtype.str.lstrip("<|"), *array.shape]}, array
-        if isinstance(value, list | tuple):
-            return {type(value).__name__: [self.add(item, where) for item in value]}, None
-        if isinstance(value, Mapping):  # of settings, those that cannot be stored are left out
-            entries = []
-            for key, item in value.items():
-                tree = self._add_entry(item, where, key, _LEFT_OUT if isinstance(key, str) else _REFUSED)
-                if tree is not _LEFT_OUT:
-                    entries.append([self.add(key, where), tree])
-            return {"mapping": entries}, None
-        if is_dataclass(value) and not isinstance(value, type):
-            trees = {}
-            for field in fields(value):
-                if field.name in vars(value) and field.metadata.get("stored", True):
-                    instead = field.metadata.get("instead", _REFUSED)
-                    trees[field.name] = self._add_entry(vars(value)[field.name], where, field.name, instead)
-            return {type(value).__name__: {name: tree for name, tree in trees.items() if tree is not _LEFT_OUT}}, None
+            return {"array": self._name_array(value, where)}
         if hasattr(value, "indptr"):
             layout, shape, *arrays = attrgetter("format", "shape", "data", "indices", "indptr")(value)
-            return {"sparse": [layout, *map(int, shape), *(self.add(array, where) for array in arrays)]}, None
+            return {"sparse": self.tree((layout, *map(int, shape), *arrays), where)}
+        if isinstance(value, Mapping):
+            entries = ((key, self._entry(item, f"{where}.{key}", isinstance(key, str))) for key, item in value.items())
+            return {"mapping": [[self.tree(key, where), *tree] for key, tree in entries if tree]}
+        if is_dataclass(value) and not isinstance(value, type):
+            return self._record_tree(value, where)
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
-    def _add_entry(self, value: object, where: str, key: object, instead: object) -> object:
-        """Return what stands for an entry of a mapping or a record, or for ``instead`` where it cannot be stored.
+    def _name_array(self, array: AnyArray, where: str) -> str:
+        if array.dtype.kind not in KINDS_OF_ARRAYS:
+            raise NotStorableError(f"{where} holds an array of type {array.dtype}")
+        dtype = array.dtype.newbyteorder("<")
+        content = dtype.str, array.shape, array.astype(dtype, copy=False).tobytes()
+        return self._arrays.setdefault(content, f"a{len(self._arrays)}")
 
-        ``instead`` may be `_LEFT_OUT`, which is returned, or `_REFUSED`: then there is an error.
-        """
-        place, n_before = f"{where}.{key}".lstrip("."), len(self._found)
+    def _record_tree(self, record: DataclassInstance, where: str) -> JsonObject:
+        if id(record) in self._records:
+            return {"same": self._records[id(record)][1]}
+        trees = {}
+        for field in fields(record):
+            if field.name in vars(record) and field.metadata.get("stored", True):
+                has_other = "instead" in field.metadata
+                entry = self._entry(vars(record)[field.name], f"{where}.{field.name}", has_other)
+                trees[field.name] = entry[0] if entry else self.tree(field.metadata["instead"], where)
+        self._records[id(record)] = record, len(self._records)
+        return {type(record).__name__: trees}
+
+    def _entry(self, value: object, where: str, may_be_left_out: bool) -> list[Json]:
+        """Return a list with what stands for a value; an empty one for a setting that cannot be stored."""
+        n_arrays, n_records, where = len(self._arrays), len(self._records), where.lstrip(".")
         try:
-            return self.add(value, place)
+            return [self.tree(value, where)]
         except NotStorableError:
-            if instead is _REFUSED:
+            if not may_be_left_out:
                 raise
-        while len(self._found) > n_before:  # parts of the value, which are not wanted without it
-            self._found.popitem()
-        self._known.clear()
-        self.left_out.append(place)
-        return instead if instead is _LEFT_OUT else self.add(instead, place)
+        self._arrays = dict(islice(self._arrays.items(), n_arrays))  # without the parts of the value
+        self._records = dict(islice(self._records.items(), n_records))
+        self.left_out.append(where)
+        return []
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -243,11 +222,7 @@ def read_record(
     try:
         members = read_arrays(stream, max_bytes)
         header = _read_header(members.pop(HEADER, None), kind, version)
-        reading = _Reading(members, _record_classes(classes), max_bytes)
-        for part in header["parts"]:
-            reading.add(part)
-        reading.refuse_rest()
-        return reading.value(header["content"])
+        return _Reading(members, _record_classes(classes), max_bytes).value(header["content"])
     except (DamagedError, OversizedError):
         raise
     except Exception as error:  # damaged bytes lead to errors of every kind
@@ -271,71 +246,55 @@ def _read_header(text: AnyArray | None, kind: str, version: int) -> JsonObject:
 
 
 class _Reading:
-    """The values of the parts that were read so far.
+    """The values of a header and its arrays.
 
-    A part takes from the room that is left what it names, so that a file cannot name a large part very often. A record
-    counts as one where it is named, because its content is not checked again there.
+    An array takes from the room that is left wherever it is named, because a record may copy it: a file cannot name a
+    large one very often. A record takes what one by itself does, because its content is checked once.
     """
 
-    def __init__(self, members: Arrays, classes: dict[str, type], max_bytes: int) -> None:
-        self._members, self._places = members, dict.fromkeys(members, 0)
-        self._classes, self._room = classes, max_bytes
-        self._found: list[tuple[Any, int]] = []  # values, and what they count for
-        self._size = 0  # of what the part that is being read names
+    def __init__(self, arrays: Arrays, classes: Mapping[str, type], room: int) -> None:
+        self._arrays, self._classes, self._room = arrays, classes, room
+        self._records: list[object] = []
 
-    def add(self, part: JsonObject) -> None:
-        """Read the next part."""
-        (kind,) = part
-        self._size = BYTES_PER_ENTRY * (1 + len(part[kind]))
-        value = self._make(kind, part)
-        self._room -= self._size
-        if self._room < 0:
-            raise OversizedError("it has more records than there is room for")
-        self._found.append((value, BYTES_PER_RECORD if kind in self._classes else self._size))
-
-    def value(self, tree: object) -> Any:  # Any: what the part holds
-        """Return what a number, a text, null or the number of a part in brackets stands for."""
-        if isinstance(tree, dict):
-            raise DamagedError("it holds an object in place of a number or a text")
-        if not isinstance(tree, list):
+    def value(self, tree: Json) -> Any:  # Any: what was written
+        """Return what a part of the header stands for."""
+        if isinstance(tree, list):
+            return tuple(map(self.value, tree))
+        if not isinstance(tree, dict):
             return tree
-        (number,) = tree
-        if not is_whole(number) or not 0 <= number < len(self._found):
-            raise DamagedError("it refers to a part that is not there")
-        found, size = self._found[number]
-        self._size += size
-        return found
-
-    def _make(self, kind: str, part: JsonObject) -> object:
-        content = part[kind]
+        ((kind, content),) = tree.items()
+        if kind == "array":
+            return self._array(content)
+        if kind == "same":
+            return self._record_before(content)
+        if kind == "list":
+            return list(map(self.value, content))
         if kind == "mapping":
             return {self.value(key): self.value(item) for key, item in content}
-        if kind == "array":
-            return self._array(*content)
-        if kind in self._classes:
-            self._size += BYTES_PER_RECORD
-            return make_record(self._classes[kind], {name: self.value(tree) for name, tree in content.items()})
-        if kind not in ("list", "tuple", "sparse"):
+        if kind == "sparse":
+            return _sparse(*self.value(content))
+        if kind not in self._classes:
             raise DamagedError(f"it holds an unknown class, {kind[:80]!r}")
-        values = [self.value(item) for item in content]
-        return values if kind == "list" else tuple(values) if kind == "tuple" else _sparse(*values)
+        values = {name: self.value(item) for name, item in content.items()}
+        self._take(BYTES_PER_RECORD)
+        self._records.append(make_record(self._classes[kind], values))
+        return self._records[-1]
 
-    def _array(self, name: str, *shape: int) -> AnyArray:
-        if not all(is_whole(length) and length >= 0 for length in shape):
-            raise DamagedError(f"an array has the shape {str(shape)[:80]}")
-        start, size = self._places[name], math.prod(shape)
-        found = self._members[name][start : start + size]
-        if len(found) < size:
-            raise DamagedError(f"it has fewer numbers of type {name} than its arrays")
-        self._places[name] = start + size
-        self._size += BYTES_PER_ARRAY + found.nbytes
-        return found.reshape(shape)
+    def _take(self, n_bytes: int) -> None:
+        self._room -= n_bytes
+        if self._room < 0:
+            raise OversizedError("it has more records than there is room for")
 
-    def refuse_rest(self) -> None:
-        """Raise if part of the file was not read: a file must not hold anything else."""
-        for name, array in self._members.items():
-            if array.ndim != 1 or self._places[name] != len(array):
-                raise DamagedError(f"its member {name[:80]!r} holds more than its records")
+    def _array(self, name: str) -> AnyArray:
+        array = self._arrays[name]
+        self._take(BYTES_PER_ARRAY + array.nbytes)
+        return array
+
+    def _record_before(self, number: object) -> object:
+        if not is_whole(number) or not 0 <= number < len(self._records):
+            raise DamagedError("it refers to a record that is not there")
+        self._take(BYTES_PER_RECORD)
+        return self._records[number]
 
 
 def _sparse(layout: str, n_rows: int, n_columns: int, *arrays: AnyArray) -> sp.csr_array | sp.csc_array:
@@ -353,8 +312,10 @@ def make_record(cls: type[Record], values: Mapping[str, object]) -> Record:
     """Return a record of values that come from elsewhere; DamagedError if one is not what its annotation says."""
     hints = _hints(cls)  # type: ignore[arg-type]  # a class is hashable
     for name, value in values.items():
-        if name not in hints or not _fits(value, hints[name]):
-            raise DamagedError(f"{cls.__name__}.{name[:80]} is not {_shown(hints.get(name))}")
+        if name not in hints or not _is_of_type(value, hints[name]):
+            hint = hints.get(name, "one of its fields")
+            shown = hint.__name__ if isinstance(hint, type) else str(hint)[:80]
+            raise DamagedError(f"{cls.__name__}.{name[:80]} is not {shown}")
     return cls(**values)
 
 
@@ -379,32 +340,24 @@ def _record_classes(roots: tuple[object, ...]) -> dict[str, type]:
     return found
 
 
-def _fits(value: object, hint: Any) -> bool:  # Any: an annotation
+def _is_of_type(value: object, hint: Any) -> bool:  # Any: an annotation
     """Tell whether a value is what an annotation says."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any or isinstance(hint, typing.TypeVar):
         return True
-    origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, one) for one in inner)
+        return any(_is_of_type(value, one) for one in inner)
     if origin is typing.Literal:
         return value in inner
-    if hint is float:
-        return is_real(value)
-    if hint is int:
-        return is_whole(value)
-    if origin is np.ndarray:
-        kind = (typing.get_args(inner[1]) or (Any,))[0]
-        return isinstance(value, np.ndarray) and (kind is Any or np.issubdtype(value.dtype, kind))
-    if not isinstance(value, hint if origin is None else origin):
+    if hint in (float, int):
+        return is_real(value) if hint is float else is_whole(value)
+    if not isinstance(value, origin or hint):
         return False
+    if isinstance(value, np.ndarray):
+        (kind, *_) = typing.get_args(inner[1]) or (Any,)
+        return kind is Any or np.issubdtype(value.dtype, kind)
+    if isinstance(value, Mapping):
+        return all(_is_of_type(item, one) for entry in value.items() for item, one in zip(entry, inner, strict=False))
     if origin is tuple and inner[-1] is not Ellipsis:
-        return len(value) == len(inner) and all(map(_fits, value, inner))
-    if isinstance(value, Mapping) and inner:
-        return all(_fits(key, inner[0]) and _fits(item, inner[1]) for key, item in value.items())
-    return all(_fits(item, inner[0]) for item in value) if inner else True
-
-
-def _shown(hint: object) -> str:
-    if hint is None:
-        return "one of its fields"
-    return hint.__name__ if isinstance(hint, type) else str(hint)[:80]
+        return len(value) == len(inner) and all(map(_is_of_type, value, inner))
+    return not inner or all(_is_of_type(item, inner[0]) for item in value)

@@ -24,7 +24,7 @@ from isinglass.machine.locks import folder_lock
 from isinglass.select.settings import Settings, identify
 from isinglass.storage import read_record, write_record
 
-KIND, TASK_KIND, VERSION = "isinglass checkpoint", "isinglass task", 4
+KIND, TASK_KIND, VERSION = "isinglass checkpoint", "isinglass task", 5
 RECORD = "checkpoint.json"
 MAX_RECORD_BYTES, MAX_TASK_BYTES = 1 << 24, 1 << 33
 
