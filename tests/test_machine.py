@@ -177,7 +177,7 @@ DISCARDED = """if True:
         def __del__(self):
             raise LookupError("of another kind")
 
-    with signals_noted(True):
+    with signals_noted():
         Fault()
         Signal()  # Python discards what is raised in a destructor
         time.sleep(50)
@@ -189,6 +189,23 @@ def test_a_signal_whose_exception_is_discarded_is_sent_again():
     assert done.returncode == 128 + signal.SIGTERM
     assert "LookupError: of another kind" in done.stderr
     assert "SystemExit" not in done.stderr
+
+
+PASSING_THROUGH_A_TEXT = """if True:
+    import contextlib, signal, sys
+    from isinglass.machine.signals import signals_noted
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with signals_noted() as noted, contextlib.suppress(KeyboardInterrupt):
+        exec("signal.raise_signal(signal.SIGINT)")
+    sys.exit(128 + noted[0])
+"""
+
+
+def test_an_interrupt_that_passes_through_the_exec_of_a_text_keeps_the_exit_code(tmp_path):
+    (tmp_path / "passing.py").write_text(PASSING_THROUGH_A_TEXT)
+    done = subprocess.run([sys.executable, "-m", "passing"], cwd=tmp_path, check=False, timeout=60)
+    assert done.returncode == 130
 
 
 SWALLOWING = """if True:
@@ -205,7 +222,7 @@ def test_a_signal_during_an_import_takes_effect_when_the_import_has_ended(tmp_pa
     script = """if True:
         import time
         from isinglass.machine.signals import signals_noted
-        with signals_noted(True):
+        with signals_noted():
             import swallowing
             print("imported", flush=True)
             time.sleep(50)

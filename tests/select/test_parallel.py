@@ -14,7 +14,7 @@ import pytest
 from cluster import deadly_square
 
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings, warn
-from isinglass.machine import working_threads
+from isinglass.machine import threads
 from isinglass.select import parallel, progress
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.run import Run
@@ -379,10 +379,10 @@ def test_a_second_interrupt_leaves_no_thread_to_be_stopped(monkeypatch):
     def interrupt(timeout=None):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(working_threads._core, "stop_threads", told.append)
-    monkeypatch.setattr(working_threads.working, "_threads", [((-1,), -7)])
-    monkeypatch.setattr(working_threads.working, "_stopped", set())
-    monkeypatch.setattr(working_threads.working._changed, "wait", interrupt)
+    monkeypatch.setattr(threads, "stop_threads", told.append)
+    monkeypatch.setattr(threads.working, "_threads", [((-1,), -7)])
+    monkeypatch.setattr(threads.working, "_stopped", set())
+    monkeypatch.setattr(threads.working._changed, "wait", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        working_threads.working.stop(-1)
+        threads.working.stop(-1)
     assert told == [[-7], []]

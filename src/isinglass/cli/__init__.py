@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -57,7 +58,8 @@ class LazyGroup(click.Group):
         **extra: Any,  # Any: as click has it
     ) -> Any:  # Any: as click has it
         """Run the command; every way to end has its exit code."""
-        with signals_noted(standalone_mode) as noted:
+        noting: AbstractContextManager[list[int]] = signals_noted() if standalone_mode else nullcontext([])
+        with noting as noted:
             try:
                 color = {"color": color_wanted()}
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **color | extra)

@@ -30,10 +30,12 @@ def available_memory() -> int:
     The smallest of what the system has left, what a container leaves, what ``ulimit -v`` still allows, and what
     the variable ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with G, GB or GiB behind the number.
     """
-    free = [_free_of_system(), _free_of_limit(), _stated_cap() - _taken(1)]
-    for limit, used in _CGROUPS:
+    free = [_free_of_system(), _stated_cap() - _taken(1)]
+    if resource is not None and (limit := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+        free.append(limit - _taken(0))
+    for limit_file, used_file in _CGROUPS:
         with suppress(OSError, ValueError):  # no such group, or "max"
-            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+            free.append(int(Path(limit_file).read_text()) - int(Path(used_file).read_text()))
     return max(min(free), 0)
 
 
@@ -56,21 +58,11 @@ class within_memory:  # noqa: N801 - used as a function; a generator would take 
 
 
 def _free_of_system() -> int:
-    with suppress(OSError):
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            name, _, rest = line.partition(":")
-            if name == "MemAvailable":
-                return int(rest.split()[0]) * 1024
+    with suppress(OSError, IndexError):  # no such file, or an old kernel
+        return int(re.findall(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[0]) * 1024
     with suppress(AttributeError, ValueError, OSError):  # elsewhere: all there is
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return sys.maxsize
-
-
-def _free_of_limit() -> int:
-    if resource is None:
-        return sys.maxsize
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return sys.maxsize if limit == resource.RLIM_INFINITY else limit - _taken(0)
 
 
 def _taken(which: int) -> int:

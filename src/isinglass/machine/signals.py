@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
@@ -22,15 +23,23 @@ Result = TypeVar("Result")
 _running: list[threading.Thread] = []  # of `call_interruptibly`, also after an interrupt
 
 
+class Interrupted(KeyboardInterrupt):
+    """What SIGINT raises in a command.
+
+    If KeyboardInterrupt itself passes through the `exec` of a text, ``python -m`` ends by the signal although it was
+    caught, and its exit code is lost.
+    """
+
+
 @contextmanager
 def _handled(
-    handler: Callable[[int, FrameType | None], object], wanted: bool = True
-) -> Iterator[dict[signal.Signals, Any]]:  # Any: functions or constants of Python
+    handler: Callable[[int, FrameType | None], object],
+) -> Iterator[dict[signal.Signals, Any]]:  # Any: functions, or constants of Python
     """Call a function for signals inside the block, and yield what handles them after it.
 
     What is ignored stays ignored, as SIGINT is in the background of a script, and so is what was not set from Python.
     """
-    if not wanted or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield {}
         return
     after = {number: signal.getsignal(number) for number in SIGNALS}
@@ -64,14 +73,13 @@ def call_interruptibly(work: Callable[[], Result]) -> Result:
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
-    results: list[Result] = []
-    errors: list[BaseException] = []
+    answer: Future[Result] = Future()
 
     def run() -> None:
         try:
-            results.append(work())
+            answer.set_result(work())
         except BaseException as error:
-            errors.append(error)
+            answer.set_exception(error)
 
     thread = threading.Thread(target=run, daemon=True)  # which does not hold up the end of the process
     _running.append(thread)
@@ -79,9 +87,7 @@ def call_interruptibly(work: Callable[[], Result]) -> Result:
     while thread.is_alive():
         thread.join(SIGNAL_SECONDS)
     _running.remove(thread)
-    if errors:
-        raise errors[0]
-    return results[0]
+    return answer.result()
 
 
 def end_process(code: int) -> NoReturn:
@@ -95,7 +101,7 @@ def end_process(code: int) -> NoReturn:
 
 
 @contextmanager
-def signals_noted(wanted: bool) -> Iterator[list[int]]:
+def signals_noted() -> Iterator[list[int]]:
     """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
 
     An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. An
@@ -110,32 +116,22 @@ def signals_noted(wanted: bool) -> Iterator[list[int]]:
             _send_later(number)
             return
         noted.append(number)
-        raise _exception_of(number)
+        raise Interrupted if number == INTERRUPT else SystemExit(128 + number)
 
     def send_again(discarded: sys.UnraisableHookArgs) -> None:
-        number = getattr(discarded.exc_value, "signal", None)
-        if number is None:
-            hook(discarded)
+        if noted and isinstance(discarded.exc_value, KeyboardInterrupt | SystemExit):
+            _send_later(noted[-1])
         else:
-            _send_later(number)
+            hook(discarded)
 
-    with _handled(note, wanted) as after:
-        if after:
-            sys.unraisablehook = send_again
+    with _handled(note) as after:
+        sys.unraisablehook = send_again if after else hook
         try:
             yield noted
         finally:
-            if after:
-                sys.unraisablehook = hook
+            sys.unraisablehook = hook
             if noted:  # the process ends, and is not to be disturbed
                 after.update(dict.fromkeys(after, signal.SIG_IGN))
-
-
-def _exception_of(number: int) -> BaseException:
-    """Return what a signal raises, with its number."""
-    error = KeyboardInterrupt() if number == INTERRUPT else SystemExit(128 + number)
-    error.__dict__["signal"] = number
-    return error
 
 
 def _count_imports(frame: FrameType | None) -> int:

@@ -31,8 +31,7 @@ from isinglass.errors import (
     suppress_warnings,
     suppressed,
 )
-from isinglass.machine.threads import one_blas_thread
-from isinglass.machine.working_threads import working
+from isinglass.machine.threads import one_blas_thread, working
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
 from isinglass.select.run import Run
