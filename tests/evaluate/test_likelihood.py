@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
-from isinglass.errors import DataError, LimitError, MixingWarning
-from isinglass.evaluate import elimination
+from isinglass.errors import DataError, MixingWarning
+from isinglass.evaluate import elimination, likelihood
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
-from isinglass.evaluate.likelihood import _bennett, _Chains, anneal
+from isinglass.evaluate.likelihood import _bennett, _Chains, anneal, sample_partition
 from isinglass.solve.exact_likelihood import log_sum, log_weights
 
 MIXED = simulate.category_network(
@@ -71,7 +71,7 @@ def test_wide_networks_are_exact_where_they_are_thin():
     grid = simulate.grid_network(8, 40, strength=1.0, fields="balanced")
     turned = simulate.grid_network(40, 8, strength=1.0, fields="balanced")
     found = grid.log_partition()
-    assert (found.method, found.error, found.energy_error) == ("exact", 0.0, 0.0)
+    assert (found.error, found.energy_error) == (0.0, 0.0)
     assert found.value == pytest.approx(turned.log_partition().value, rel=1e-12)
     assert found.lower == found.value == found.upper
 
@@ -83,8 +83,6 @@ def test_orders_keep_tables_small():
     assert order_of(chain, 4) is None  # a ring needs three columns at a time
     complete = simulate.random_network(30, edge_probability=1.0, random_state=0)
     assert order_of(complete) is None
-    with pytest.raises(LimitError, match="more than 4194304 entries"):
-        metrics.log_partition(complete, method="exact")
 
 
 def largest_table(sizes, edges, order):
@@ -106,9 +104,10 @@ def test_a_graph_that_is_refused_early_has_no_order():
         limit = int(rng.integers(2, 20))
         least = min(largest_table(sizes, edges, order) for order in itertools.permutations(range(p)))
         around = [{t for edge in edges if s in edge for t in edge} - {s} for s in range(p)]
-        is_thin = elimination._can_be_thin(around, np.log2(sizes).tolist(), math.log2(limit) + 1e-9)
-        assert is_thin or least > limit
-        n_refused += not is_thin
+        fewest = max(math.log2(min(sizes)), 1e-9)
+        is_refused = elimination._has_large_core(around, (math.log2(limit) + 1e-9) / fewest - 1)
+        assert least > limit or not is_refused
+        n_refused += is_refused
         found = elimination_order(sizes, edges, limit)
         if found is not None:
             assert found[1] == largest_table(sizes, edges, found[0]) <= limit
@@ -118,7 +117,7 @@ def test_a_graph_that_is_refused_early_has_no_order():
 @pytest.mark.parametrize("seed", range(3))
 def test_sampling_agrees_with_enumeration(seed):
     network = simulate.random_network(20, edge_probability=0.4, random_state=seed)
-    found = metrics.log_partition(network, method="annealed", random_state=seed)
+    found = sample_partition(network, 0.02, seed)
     assert abs(found.value - log_sum(log_weights(network.couplings, network.fields))) < 0.05
     assert found.error <= 0.02
     probabilities = exact.state_probabilities(network)
@@ -127,7 +126,7 @@ def test_sampling_agrees_with_enumeration(seed):
 
 
 def test_sampling_columns_with_categories():
-    found = metrics.log_partition(MIXED, method="annealed", random_state=0)
+    found = sample_partition(MIXED, 0.02)
     log_z, energy = enumerated(MIXED)
     assert abs(found.value - log_z) < max(4 * found.error, 0.02)
     assert abs(found.energy - energy) < 5 * found.energy_error
@@ -170,16 +169,16 @@ def test_the_error_knows_that_chains_back_begin_where_others_ended():
 
 def test_seeds_and_threads():
     network = simulate.random_network(25, edge_probability=1.0, random_state=0)
-    options = {"method": "annealed", "max_sweeps": 50, "tol": 1.0}
-    one, two = (metrics.log_partition(network, n_threads=n, **options) for n in (1, 2))
+    one, two = (metrics.log_partition(network, tol=1.0, n_threads=n) for n in (1, 2))
     assert one == two
-    assert one != metrics.log_partition(network, random_state=1, **options)
+    assert one != metrics.log_partition(network, tol=1.0, random_state=1)
 
 
-def test_a_poor_estimate_is_warned_about():
+def test_a_poor_estimate_is_warned_about(monkeypatch):
+    monkeypatch.setattr(likelihood, "_FIRST_SWEEPS", 10)
     magnet = simulate.grid_network(30, 30, strength=3.0, couplings="mixed", fields="balanced", random_state=0)
     with pytest.warns(MixingWarning, match="known to ±"):
-        metrics.log_partition(magnet, method="annealed", max_sweeps=10, n_chains=50)
+        sample_partition(magnet, tol=100.0)
 
 
 def test_likelihood_of_networks_fits_and_files(tmp_path):
@@ -199,12 +198,8 @@ def test_likelihood_of_networks_fits_and_files(tmp_path):
 
 
 def test_what_is_refused():
-    with pytest.raises(DataError, match='method must be one of "auto", "exact", "annealed"'):
-        metrics.log_partition(MIXED, method="magic")
     with pytest.raises(DataError, match="tol must be a positive number"):
         metrics.log_partition(MIXED, tol=0)
-    with pytest.raises(DataError, match="n_chains must be an integer of at least 50; got 20"):
-        metrics.log_partition(MIXED, method="annealed", n_chains=20)
     holes = np.where(np.eye(5), np.nan, 1.0)
     net = IsingNetwork(missing="impute").fit(simulate.exact_sample(simulate.chain_network(5), 50, random_state=0))
     with pytest.raises(DataError, match="no missing cells"):

@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import isinglass.evaluate.centrality as module
 from isinglass import Network, bootstrap, metrics, simulate
 from isinglass.errors import DataError
 from isinglass.evaluate.centrality import BRIDGES, MEASURES, centrality
@@ -46,13 +45,6 @@ def test_measures_equal_those_of_networkx(p, share, unit, seed):
     assert tuple(found.measures) == MEASURES
     for name, values in wanted.items():
         np.testing.assert_allclose(found[name], [values[k] for k in range(p)], atol=1e-12, err_msg=name)
-
-
-def test_betweenness_in_blocks_of_sources_is_the_same(monkeypatch):
-    network = draw(30, 0.2, 5)
-    whole = centrality(network)["betweenness"]
-    monkeypatch.setattr(module, "_CELLS_OF_PATHS", 7 * 2 * network.n_edges)
-    np.testing.assert_allclose(centrality(network)["betweenness"], whole, rtol=1e-12)
 
 
 @pytest.mark.parametrize("weak", [1e-9, 1e-11, 1e-14])

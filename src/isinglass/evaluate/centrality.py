@@ -8,11 +8,10 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_positive
-from isinglass.arrays import FloatArray, read_only
+from isinglass.arrays import FloatArray
 from isinglass.data.meaning.values import is_missing
 from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node
@@ -21,7 +20,6 @@ from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import symmetric_matrix
 from isinglass.text_tables import NodeColumns
 
-_CELLS_OF_PATHS = 4_000_000  # sources × directed edges at a time
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
 BRIDGES = ("bridge_strength", "bridge_expected_influence")  # measures that need the community of every node
 MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness take less than a second
@@ -35,10 +33,6 @@ class Centrality(NodeColumns):
     names: tuple[str, ...]  #: the nodes
     measures: Mapping[str, FloatArray]  #: one array per measure
     communities: tuple[object, ...] | None = None  #: the community of every node, if given
-
-    def __post_init__(self) -> None:
-        for values in self.measures.values():
-            read_only(values)
 
     @property
     def columns(self) -> dict[str, Sequence[object] | FloatArray]:
@@ -78,7 +72,7 @@ def node_measure(network: Network, of: str, communities: NodeValues | None = Non
     if of in ("strength", "expected_influence"):
         return np.asarray(getattr(network, of))
     if of == "closeness":
-        return _closeness(_distances(_lengths(network)))
+        return _closeness(_distances(network))
     if of == "betweenness":
         return _betweenness(network)
     if of not in BRIDGES:
@@ -99,65 +93,45 @@ def further_measures(network: Network, communities: NodeValues | None = None) ->
     return {of: node_measure(network, of, communities) for of in wanted}
 
 
-def _lengths(network: Network) -> sp.csr_array:
-    return symmetric_matrix(network.edge_index, 1.0 / network.weights, network.n_features)
+def _distances(network: Network) -> FloatArray:
+    from scipy.sparse.csgraph import dijkstra  # slow to import, and only two measures need it
 
-
-def _distances(lengths: sp.csr_array, sources: NDArray[np.intp] | None = None) -> FloatArray:
-    from scipy.sparse.csgraph import dijkstra  # slow to import, and only these measures need it
-
-    return np.atleast_2d(np.asarray(dijkstra(lengths, directed=False, indices=sources)))
+    lengths = symmetric_matrix(network.edge_index, 1.0 / network.weights, network.n_features)
+    return np.asarray(dijkstra(lengths, directed=False))
 
 
 def _closeness(distances: FloatArray) -> FloatArray:
     within = np.isfinite(distances)
-    total, reached = np.where(within, distances, 0.0).sum(axis=-1), within.sum(axis=-1) - 1
+    total, reached = np.where(within, distances, 0.0).sum(axis=1), within.sum(axis=1) - 1
     share = np.divide(reached, total, out=np.zeros(total.shape), where=total > 0)
-    return np.asarray(share * reached / max(distances.shape[-1] - 1, 1))
+    return np.asarray(share * reached / max(len(distances) - 1, 1))
 
 
 def _betweenness(network: Network) -> FloatArray:
-    """Return the share of shortest paths between two other nodes that pass through each node.
-
-    Brandes' recursion, of many sources at once: in each round all paths grow by one edge.
-    """
+    """Return the share of shortest paths between two other nodes that pass through each node (Brandes 2001)."""
     n = network.n_features
-    total = np.zeros(n)
-    if n < 3 or not network.n_edges:
-        return total
-    lengths = _lengths(network)
     tail, head = np.vstack([network.edge_index, network.edge_index[:, ::-1]]).T  # both directions
-    edge = np.tile(1.0 / network.weights, 2)
-    every = np.arange(len(edge))
-    into, out_of = (sp.csr_array((np.ones(len(edge)), (every, end)), shape=(len(edge), n)) for end in (head, tail))
-    step = max(1, _CELLS_OF_PATHS // len(edge))
-    for first in range(0, n, step):
-        sources = np.arange(first, min(first + step, n))
-        distance = _distances(lengths, sources)
-        last = _is_last(distance[:, tail], edge, distance[:, head])
-        start = np.zeros((len(sources), n))
-        start[np.arange(len(sources)), sources] = 1.0
-        grown, paths = start, start.copy()  # number of shortest paths from the source
-        while grown.any():
-            grown = np.asarray((last * grown[:, tail]) @ into)
+    total: FloatArray = np.zeros(n)
+    length = np.tile(1.0 / network.weights, 2)
+    for source, distance in enumerate(_distances(network)):
+        before, after = distance[tail], distance[head]
+        with np.errstate(invalid="ignore"):  # infinity minus infinity: out of reach
+            is_last = np.abs(before + length - after) <= SAME * np.maximum(after, length)
+        is_last &= before < after  # beside a much longer path, an edge is within `SAME` in both directions
+        start, end = tail[is_last], head[is_last]  # of the last edges of shortest paths
+        grown: FloatArray = np.zeros(n)
+        grown[source] = 1.0
+        paths = grown.copy()  # number of shortest paths to each node
+        while grown.any():  # in each round, all paths grow by one edge
+            grown = np.bincount(end, grown[start], n).astype(np.float64)
             paths += grown
-        share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
+        share = np.divide(1.0, paths, out=np.zeros(n), where=paths > 0)
         carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
         while carried.any():
-            carried = paths * np.asarray((last * (carried * share)[:, head]) @ out_of)
-            total += np.where(start > 0, 0.0, carried).sum(axis=0)
-    return np.asarray(total / ((n - 1) * (n - 2)))
-
-
-def _is_last(before: FloatArray, edge: FloatArray, after: FloatArray) -> FloatArray:
-    """Return 1 for edges that are the last of a shortest path, and 0 for others.
-
-    ``before`` and ``after`` are the distances of their ends from the source. The first end must be nearer: beside a
-    much longer path an edge is within `SAME` in both directions.
-    """
-    with np.errstate(invalid="ignore"):  # infinity minus infinity: out of reach
-        same = np.abs(before + edge - after) <= SAME * np.maximum(after, edge)
-    return np.asarray(same & (before < after), dtype=np.float64)
+            carried = paths * np.bincount(start, (carried * share)[end], n)
+            carried[source] = 0.0
+            total += carried
+    return total / max((n - 1) * (n - 2), 1)
 
 
 def communities(

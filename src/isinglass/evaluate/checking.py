@@ -10,8 +10,8 @@ flagged in at most ``level`` of all tables.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -76,7 +76,6 @@ class ModelCheck(Frozen):
     names: tuple[str, ...]  #: of the columns
     score_range: tuple[int, int]  #: fewest and most ones in a row of the data
     simulated_range: tuple[int, int]  #: the same of the simulated rows
-    n_rows: float  #: of the data
     n_simulated: int
     effective_size: float  #: number of independent rows that the simulated ones are worth
     mixing: MixingDiagnostics | None = None  #: of the chains; None where rows were drawn without chains
@@ -96,20 +95,19 @@ class ModelCheck(Frozen):
         check_word("comparison", what, [comparison.what for comparison in self.comparisons])
         return next(comparison for comparison in self.comparisons if comparison.what == what)
 
-    @cached_property
+    @property
     def sentence(self) -> str:
         """What is reproduced and what is not, in words."""
-        missed = [comparison for comparison in self.comparisons if comparison.n_flagged]
-        kept = [comparison for comparison in self.comparisons if not comparison.n_flagged]
-        text = "Rows simulated from the network"
+        missed = [self._describe(each) for each in self.comparisons if each.n_flagged]
+        kept = join_words([each.what for each in self.comparisons if not each.n_flagged])
         if missed:
-            text += f" do not reproduce {join_words([self._describe(comparison) for comparison in missed])}"
-            text += f". No difference was found in the {join_words([each.what for each in kept])}." if kept else "."
+            text = f"Rows simulated from the network do not reproduce {join_words(missed)}."
+            text += f" No difference was found in the {kept}." if kept else ""
         else:
-            text += f" and rows of the data do not differ in the {join_words([each.what for each in kept])}, as far as "
-            text += "simulation can tell."
-        (least, most), (fewest, largest) = self.score_range, self.simulated_range
+            text = "Rows simulated from the network and rows of the data do not differ in the "
+            text += f"{kept}, as far as simulation can tell."
         if self["counts"].n_flagged and self.score_range != self.simulated_range:
+            (least, most), (fewest, largest) = self.score_range, self.simulated_range
             text += f" Simulated rows have {fewest} to {largest} ones, rows of the data {least} to {most}."
         if self.is_split:
             text += (
@@ -179,30 +177,27 @@ def check_model(
     counted, fit = read_for(network, table).whole().without_holes().counted(quiet=True), fit_of(network)
     network = as_network(network) if fit is None else among(fit.occurs, as_network(network))
     if network.variables.has_covariates:
-        raise DataError(
-            "The check needs a network without covariates: rows cannot be simulated from one with covariates."
-        )
+        raise DataError("The check needs a network without covariates: they have no distribution to simulate.")
     at_rows, at_triples = spawn_seeds(random_state, 2)
     drawn, mixing, worth = _simulate(network, n, at_rows, n_threads)
     weight = counted.unit_weight
     split = _split_points(counted.codes, weight, network)
     data, simulated = (_as_ones(codes, split, network) for codes in (counted.codes, drawn))
-    totals = [rows.sum(axis=1, dtype=np.int64) for rows in (data, simulated)]
-    equal = np.ones(len(drawn))
-    shares = [
-        (what, sets, _shares(data, weight, sets), _shares(simulated, equal, sets))
-        for what, sets in _sets(network, as_generator(at_triples))
+    sizes, part, equal = (float(weight.sum()), worth), level / 4, np.ones(len(drawn))
+    comparisons = [
+        _compare(what, sets, _shares(data, weight, sets), _shares(simulated, equal, sets), sizes, part)
+        for what, sets in _sets(network.n_features, as_generator(at_triples))
     ]
+    totals = [rows.sum(axis=1, dtype=np.int64) for rows in (data, simulated)]
     steps = _count_steps(*totals)
-    reached = [total[:, None] >= steps for total in totals]
-    shares.append(("counts", steps[:, None], weight @ reached[0] / weight.sum(), reached[1].mean(axis=0)))
-    sizes = float(weight.sum()), worth
+    of_data, of_simulated = (total[:, None] >= steps for total in totals)
+    shares = weight @ of_data / weight.sum(), of_simulated.mean(axis=0)
+    comparisons.append(_compare("counts", steps[:, None], *shares, sizes, part))
     return ModelCheck(
-        tuple(_compare(*each, sizes, level / 4) for each in shares),
+        tuple(comparisons),
         network.names,
         score_range=_ends(totals[0][weight > 0]),
         simulated_range=_ends(totals[1]),
-        n_rows=sizes[0],
         n_simulated=len(drawn),
         effective_size=worth,
         mixing=mixing,
@@ -228,13 +223,12 @@ def _split_points(codes: Bytes, weight: FloatArray, network: Network) -> NDArray
     """
     points = np.zeros(network.n_features, dtype=np.int64)
     for s, q in enumerate(network.variables.sizes.tolist()):
-        if q > 2:
-            counts = np.bincount(codes[:, s], weights=weight, minlength=q)
-            if network.variables.has_scores[s]:
-                below = np.cumsum(counts)
-                points[s] = min(int(np.searchsorted(below, below[-1] / 2 * (1 - _ROUNDING))), q - 2)
-            else:
-                points[s] = int(np.argmax(counts >= counts.max() * (1 - _ROUNDING)))
+        counts = np.bincount(codes[:, s], weights=weight, minlength=q)
+        if q > 2 and network.variables.has_scores[s]:
+            below = np.cumsum(counts)
+            points[s] = min(int(np.searchsorted(below, below[-1] / 2 * (1 - _ROUNDING))), q - 2)
+        elif q > 2:
+            points[s] = int(np.argmax(counts >= counts.max() * (1 - _ROUNDING)))
     return points
 
 
@@ -253,29 +247,28 @@ def _shares(rows: Bytes, weight: FloatArray, sets: NDArray[np.int64]) -> FloatAr
     return np.asarray([weight @ columns[:, chosen].all(axis=1) for chosen in sets.tolist()] / total)
 
 
-def _sets(network: Network, rng: np.random.Generator) -> list[tuple[str, NDArray[np.int64]]]:
-    """Return the sets of columns of the first three comparisons."""
-    p = network.n_features
+def _sets(p: int, rng: np.random.Generator) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Yield the sets of columns of the first three comparisons."""
+    yield "means", np.arange(p)[:, None]
     pairs = all_pairs(p).astype(np.int64)
     if len(pairs) > MAX_PAIRS:
         pairs = pairs[np.sort(rng.choice(len(pairs), MAX_PAIRS, replace=False))]
-    sets = [("means", np.arange(p)[:, None]), ("pairs", pairs)]
+    if p >= 2:
+        yield "pairs", pairs
     if p >= 3:
         drawn = np.sort(rng.integers(0, p, (20 * N_TRIPLES, 3)), axis=1)
         distinct = np.unique(drawn[(np.diff(drawn, axis=1) > 0).all(axis=1)], axis=0)
-        sets.append(("triples", rng.permutation(distinct)[:N_TRIPLES]))
-    return [(what, columns) for what, columns in sets if len(columns)]
+        yield "triples", rng.permutation(distinct)[:N_TRIPLES]
 
 
 def _count_steps(data: NDArray[np.int64], simulated: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the numbers of ones, at least which rows of both samples are compared by."""
-    least, most = min(data.min(), simulated.min()), max(data.max(), simulated.max())
-    steps = np.arange(least + 1, most + 1)
+    totals = np.concatenate([data, simulated])
+    steps = np.arange(totals.min() + 1, totals.max() + 1)
     if len(steps) <= MAX_COUNTS:
         return steps
-    edges = [data.min(), data.max() + 1]
-    inner = np.quantile(np.concatenate([data, simulated]), np.linspace(0.01, 0.99, MAX_COUNTS - 2)).round()
-    return np.unique(np.clip(np.concatenate([edges, inner]), least + 1, most).astype(np.int64))
+    inner = np.quantile(totals, np.linspace(0.01, 0.99, MAX_COUNTS - 2)).round()
+    return np.unique(np.clip([data.min(), data.max() + 1, *inner], steps[0], steps[-1]).astype(np.int64))
 
 
 def _ends(counts: NDArray[np.int64]) -> tuple[int, int]:

@@ -107,7 +107,8 @@ def elimination_order(
     for s, t in edges:
         around[s].add(t)
         around[t].add(s)
-    if not _can_be_thin(around, logs, most):
+    # Every order meets a column of a core with its neighbors; this is known long before an order is.
+    if _has_large_core(around, most / max(min(logs), 1e-9) - 1.0):
         return None
     fill = {s: _count_fill(s, around) for s in range(len(logs))}
     order, largest = [], 0.0
@@ -137,22 +138,11 @@ def _count_fill(s: int, around: list[set[int]]) -> int:
     return sum(b not in around[a] for a, b in combinations(around[s], 2))
 
 
-def _can_be_thin(around: list[set[int]], logs: list[float], most: float) -> bool:
-    """Tell whether columns with few enough neighbors can be removed until none is left.
-
-    Otherwise every order meets a column whose table is too large, which is known here long before an order is.
-    """
-    fewest = min(logs)  # categories; 0 where a column has only one
-    too_many = int(most / fewest) if fewest else len(logs)  # neighbors, even if all columns had so few categories
-    left = [set(neighbors) for neighbors in around]
-    removable = [s for s, neighbors in enumerate(left) if len(neighbors) < too_many]
-    n_removed = 0
-    while removable:
-        s = removable.pop()
-        n_removed += 1
-        for t in left[s]:
-            left[t].discard(s)
-            if len(left[t]) == too_many - 1:
-                removable.append(t)
-        left[s] = set()
-    return n_removed == len(left)
+def _has_large_core(around: list[set[int]], most_neighbors: float) -> bool:
+    """Tell whether columns remain when those with at most so many neighbors are removed, again and again."""
+    left = {s: set(neighbors) for s, neighbors in enumerate(around)}
+    while removable := [s for s, neighbors in left.items() if len(neighbors) <= most_neighbors]:
+        for s in removable:
+            for t in left.pop(s):
+                left[t].discard(s)
+    return bool(left)

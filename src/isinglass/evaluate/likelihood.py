@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, as_generator, check_count, check_positive, check_word, spawn_seeds
+from isinglass.arguments import RandomSource, as_generator, check_positive, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.conditionals import energies, expit, log_sums
-from isinglass.errors import DataError, LimitError, MixingWarning, setting, warn
-from isinglass.evaluate.elimination import MAX_STATES, eliminate, elimination_order
+from isinglass.errors import DataError, MixingWarning, warn
+from isinglass.evaluate.elimination import eliminate, elimination_order
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
@@ -21,10 +21,8 @@ from isinglass.simulate.completions import draw_categories, node_logits, sampler
 from isinglass.solve.exact_likelihood import log_sum
 from isinglass.variables import Variables
 
-METHODS = ("auto", "exact", "annealed")
-FEWEST_CHAINS = 50
-"""With 20 chains, log Z of a 5 × 5 grid of strong couplings was off by three standard errors in a third of the runs."""
-_FIRST_SWEEPS = 250
+_CHAINS = 200  # of each direction; few may all miss the same rows, which no standard error would show
+_FIRST_SWEEPS, _MOST_SWEEPS = 250, 16_000  # per chain and direction
 _POOR = 0.5  # nats, from which an estimate is warned about
 _PILOT_SWEEPS = 100  # of the run that finds the independent columns to start from
 _COUNTED_SWEEPS = 10  # of them, at the end
@@ -36,28 +34,23 @@ class LogPartition:
     """log Z of a network, with P(x) = exp(−energy(x) − log Z), and how precisely it is known.
 
     ``lower`` and ``upper`` are estimates that are too small and too large on average; by chance ``lower`` may exceed
-    ``upper``. An exact value has both as bounds.
+    ``upper``. An exact value has both as bounds, and an error of 0.
 
     Examples
     --------
     >>> from isinglass import simulate
     >>> network = simulate.grid_network(6, 10, strength=0.8, fields="balanced")
     >>> found = network.log_partition()
-    >>> found.method, found.error
-    ('exact', 0.0)
-    >>> sampled = log_partition(network, method="annealed", tol=0.05)
-    >>> abs(sampled.value - found.value) < 3 * sampled.error
-    True
+    >>> found.lower == found.value == found.upper, found.error
+    (True, 0.0)
     """
 
     value: float  #: log Z
     error: float  #: standard error, or half the distance of the bounds if that is larger; 0 if exact
-    method: str  #: "exact" or "annealed"
     lower: float  #: from chains that go from independent columns to the network
     upper: float  #: from chains that go back
     energy: float  #: mean energy of the rows of the network
     energy_error: float  #: its standard error
-    n_sweeps: int = 0  #: sweeps of each chain in each direction
 
     @property
     def entropy(self) -> float:
@@ -71,73 +64,50 @@ class LogPartition:
 
 
 def log_partition(
-    network: NetworkLike,
-    *,
-    method: str = "auto",
-    tol: float = 0.02,
-    max_sweeps: int = 16_000,
-    n_chains: int = 200,
-    random_state: RandomSource = 0,
-    n_threads: int | None = None,
+    network: NetworkLike, *, tol: float = 0.02, random_state: RandomSource = 0, n_threads: int | None = None
 ) -> LogPartition:
     """Return log Z of a network with all kinds of columns, continuous ones on their grid.
 
     Exact by variable elimination where no table of neighboring columns has more than 2^22 entries, as for trees, grids
     of up to 21 rows, and any 22 columns of two values. Otherwise by annealed importance sampling in both directions,
-    with more and more sweeps until the error is at most ``tol``.
+    with more and more sweeps until the error is at most ``tol``, or 16 000 per chain and direction.
 
     Parameters
     ----------
     network : Network, Solution, Fit or fitted estimator
         The network.
-    method : {"auto", "exact", "annealed"}, default "auto"
-        "exact" refuses a network whose tables would be too large.
     tol : float, default 0.02
-        Target error, in nats.
-    max_sweeps : int, default 16000
-        Sweeps per chain and direction after which the estimate is taken as it is.
-    n_chains : int, default 200
-        Chains of each direction, at least 50: where couplings are strong, a few chains may all miss the same rows, and
-        no standard error would show it.
+        Target error of a sampled value, in nats.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
     n_threads : int, optional
         Threads of the kernels; the result does not depend on it.
     """
-    check_word("method", method, METHODS)
-    goal, most = check_positive("tol", tol), check_count("max_sweeps", max_sweeps, least=10)
-    chains, whole = check_count("n_chains", n_chains, least=FEWEST_CHAINS), as_network(network)
+    goal, whole = check_positive("tol", tol), as_network(network)
     if whole.variables.has_covariates:
         raise DataError("The joint likelihood needs a network without covariates: they have no distribution.")
-    edges, sizes = whole.edge_index.tolist(), whole.variables.sizes
-    found = None if method == "annealed" else elimination_order(sizes, edges)
+    found = elimination_order(whole.variables.sizes, whole.edge_index.tolist())
     if found is not None:
         value, energy = eliminate(whole, found[0])
-        return LogPartition(value, 0.0, "exact", value, value, energy, 0.0)
-    if method == "exact":
-        raise LimitError(
-            f"The tables of neighboring columns would have more than {MAX_STATES} entries. Use "
-            f"{setting('method', 'annealed')}, which samples."
-        )
-    return _sample(whole, goal, most, chains, random_state, n_threads)
+        return LogPartition(value, 0.0, value, value, energy, 0.0)
+    return sample_partition(whole, goal, random_state, n_threads)
 
 
-def _sample(
-    network: Network, tol: float, max_sweeps: int, n_chains: int, seed: RandomSource, n_threads: int | None
+def sample_partition(
+    network: Network, tol: float, random_state: RandomSource = 0, n_threads: int | None = None
 ) -> LogPartition:
-    n_sweeps, seeds = min(_FIRST_SWEEPS, max_sweeps), iter(spawn_seeds(seed, 32))
-    while True:
-        found = anneal(network, n_sweeps, n_chains, next(seeds), n_threads)
-        if found.error <= tol or n_sweeps >= max_sweeps:
-            break
-        n_sweeps = min(4 * n_sweeps, max_sweeps)
+    """Return log Z by sampling, with four times as many sweeps each time until its error is at most ``tol``."""
+    n_sweeps, seeds = _FIRST_SWEEPS, iter(spawn_seeds(random_state, 32))
+    found = anneal(network, n_sweeps, _CHAINS, next(seeds), n_threads)
+    while found.error > tol and n_sweeps < _MOST_SWEEPS:
+        n_sweeps = min(4 * n_sweeps, _MOST_SWEEPS)
+        found = anneal(network, n_sweeps, _CHAINS, next(seeds), n_threads)
     if found.error > _POOR:
-        warn(
-            MixingWarning(
-                f"log Z is known to ±{found.error:.2g} only: it is between {found.lower:.6g} and {found.upper:.6g} "
-                f"after {n_sweeps} sweeps. Raise {setting('max_sweeps')}, or weaken the couplings by a larger penalty."
-            )
+        message = (
+            f"log Z is known to ±{found.error:.2g} only: it is between {found.lower:.6g} and {found.upper:.6g} "
+            f"after {n_sweeps} sweeps. Weaken the couplings by a larger penalty."
         )
+        warn(MixingWarning(message))
     return found
 
 
@@ -165,25 +135,18 @@ def anneal(
     kept = as_generator(seeds[3]).choice(n_chains, n_chains, p=weight / weight.sum())
     backward = _Chains(network, base, forward.states[kept], seeds[4], n_threads)
     n_energies = max(n_sweeps // 2 // _SWEEPS_PER_ENERGY, 1)  # over the second half
-    backward.sweep(n_sweeps - n_energies * _SWEEPS_PER_ENERGY)
+    backward.run(np.ones(n_sweeps - n_energies * _SWEEPS_PER_ENERGY + 1))  # of the network, without a change
     energy = np.zeros(n_chains)
     for _ in range(n_energies):
-        backward.sweep(_SWEEPS_PER_ENERGY)
+        backward.run(np.ones(_SWEEPS_PER_ENERGY + 1))
         energy += energies(network, backward.states) / n_energies
     down = -backward.run(betas[::-1])
     value, error = _bennett(up, down, kept)
     lower = float(log_z0 + log_sum(up) - np.log(n_chains))
     upper = float(log_z0 - log_sum(-down) + np.log(n_chains))
-    return LogPartition(
-        log_z0 + value,
-        max(error, 0.5 * abs(upper - lower)),
-        "annealed",
-        lower,
-        upper,
-        float(energy.mean()),
-        float(energy.std(ddof=1) / np.sqrt(n_chains)),
-        n_sweeps,
-    )
+    error = max(error, 0.5 * abs(upper - lower))
+    energy_error = float(energy.std(ddof=1) / np.sqrt(n_chains))
+    return LogPartition(log_z0 + value, error, lower, upper, float(energy.mean()), energy_error)
 
 
 def _schedule(n_sweeps: int) -> FloatArray:
@@ -218,7 +181,7 @@ def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_thre
     chains.run(_schedule(_PILOT_SWEEPS))
     counts = np.zeros(len(variables.column))
     for _ in range(_COUNTED_SWEEPS):
-        chains.sweep(1)
+        chains.run(np.ones(2))
         counts += np.bincount(variables.flat(chains.states).ravel(), minlength=len(counts))
     smoothed = counts + 0.02 * n_chains * _COUNTED_SWEEPS
     return np.asarray(smoothed / np.add.reduceat(smoothed, variables.starts)[variables.column])
@@ -248,10 +211,6 @@ class _Chains:
             self._rng = np.random.default_rng(seed)
             self._logits = node_logits(network, range(network.n_features))
 
-    def sweep(self, n_sweeps: int) -> None:
-        """Let the chains of the network go on."""
-        self.run(np.ones(n_sweeps + 1))
-
     def run(self, betas: FloatArray) -> FloatArray:
         """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
         sums = np.zeros(len(self.states))
@@ -262,13 +221,9 @@ class _Chains:
         base_of, rows = self._network.variables.split(self._base), np.arange(len(self.states))
         for before, beta in pairwise(betas.tolist()):
             if beta != before:
-                sums += (beta - before) * self._difference()
+                own = self._base[self._network.variables.flat(self.states)].sum(axis=0)
+                sums += (beta - before) * (-energies(self._network, self.states) - own)  # b − a
             for s, logits_of in enumerate(self._logits):
                 logits = beta * logits_of(self.states, rows) + (1.0 - beta) * base_of[s]
                 self.states[:, s] = draw_categories(logits, self._rng)
         return sums
-
-    def _difference(self) -> FloatArray:
-        """Return b(x) − a(x) of every chain."""
-        own = self._base[self._network.variables.flat(self.states)].sum(axis=0)
-        return np.asarray(-energies(self._network, self.states) - own)
