@@ -153,4 +153,4 @@ print(textwrap.fill(net.methods_text(), 100))
 #   on without a penalty and are not nodes of the network; see :doc:`/covariates`.
 # - For a false discovery rate, fit with ``IsingNetwork(fdr=0.1)``: the column ``q`` of ``edges()`` has the q-values of
 #   the edges; see :doc:`how far to trust it </trusting>`.
-# - Files with one line per gene: ``read_table(file, transpose=True)``.
+# - Files with one line per gene: ``as_table(pandas.read_csv(file, index_col=0).T)``.

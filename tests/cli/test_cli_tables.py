@@ -166,7 +166,7 @@ def test_info_does_not_take_a_trial_cut_short_for_a_fit(table, monkeypatch):
 def test_info_of_fewer_than_two_columns(tmp_path):
     one = write_csv(tmp_path / "one.csv", ["x"], [[value] for value in (1.5, 2.7, 3.1, 4.9, 5.3, 2.2)])
     assert "a network needs at least two columns" in run("info", one).stdout
-    none = write_csv(tmp_path / "none.csv", ["nr", "name"], [[k, "abcdef"[k] * 2] for k in range(6)])
+    none = write_csv(tmp_path / "none.csv", ["nr", "name"], [[f"p{k}", "abcdef"[k] * 2] for k in range(6)])
     assert "leaves out all: 'name' (names rows)" in data_error("info", none)
 
 
@@ -234,9 +234,6 @@ def test_columns_rows_and_delimiters(tmp_path):
     plain = "\n".join(";".join(map(str, row)) for row in X.tolist()) + "\n"
     (tmp_path / "p.txt").write_text(plain)
     assert objectives(tmp_path / "p.txt", "--no-header", "--delimiter", ";") == pytest.approx(WANTED)
-    transposed = "\n".join(",".join([NAMES[k].replace(",", ""), *map(str, X[:, k])]) for k in range(6)) + "\n"
-    (tmp_path / "t.csv").write_text(transposed)
-    assert objectives(tmp_path / "t.csv", "--transpose", "--no-header") == pytest.approx(WANTED)
     extra = [[f"r{k}", 18 + k, *row] for k, row in enumerate(X.tolist())]
     table = write_csv(tmp_path / "e.csv", ["id", "age", *NAMES], extra)
     assert objectives(table, "--id-column", "id", "--drop", "age") == pytest.approx(WANTED)
@@ -327,11 +324,10 @@ def test_bad_weights(weights):
 
 
 def test_the_options_that_fit_needs_say_which_column_names_the_rows(tmp_path):
-    table = write_csv(tmp_path / "t.csv", [1, 1, 0], [[k, k % 5, k % 2] for k in range(2, 40)])
+    table = write_csv(tmp_path / "t.csv", ["p1", 1, 0], [[f"p{k}", k % 5, k % 2] for k in range(2, 40)])
     needed = next(line for line in run("info", table).stdout.splitlines() if line.startswith("Fit needs"))
     assert needed.split()[2:] == ["--ordinal", "'#1'", "--id-column", "'#1'"]
     run("fit", table, "--ordinal", "#1", "--id-column", "#1", "--alpha", "0.1")
-    assert "may hold them" in data_error("fit", table, "--ordinal", "#1", "--alpha", "0.1")
 
 
 def test_no_such_file(tmp_path):

@@ -271,7 +271,8 @@ def test_columns_that_share_a_name_or_are_called_like_a_word_go_by_number():
 
 def test_options_that_messages_suggest_mean_the_columns_of_the_message(tmp_path):
     rows = np.random.default_rng(0).integers(1, 6, (60, 5))
-    table = write_csv(tmp_path / "a.csv", ["#3", "lead", "A:B", "none", "q"], rows.tolist())
+    named = [[f"r{k}", *row] for k, row in enumerate(rows.tolist())]
+    table = write_csv(tmp_path / "a.csv", ["id", "#3", "lead", "A:B", "none", "q"], named)
     said = data_error("fit", table)
     words = shlex.split(said.partition("use ")[2].partition(" (`")[0])
     assert words == ["--ordinal", "[#]3,lead,A:B,none,q"]
@@ -285,7 +286,7 @@ def test_every_command_line_is_repeated_as_it_was_written():
     words = shlex.split(
         "--missing drop --encode auto --encode a=x=1,y=0 --binarize b=2e0 --weights none --weight-kind counts --drop c "
         "--columns a:e --ordinal a --nominal b --continuous d --reverse a --covariates d --no-header --id-column none "
-        "--na ? --na a=9 --delimiter tab --normal-scores d --combine-indicators --value-labels a=1=x --transpose "
+        "--na ? --na a=9 --delimiter tab --normal-scores d --combine-indicators --value-labels a=1=x "
         "--encoding latin-1 --decimal , --sheet two"
     )
     assert {option for word in words if (option := word.removeprefix("--")) != word} >= {

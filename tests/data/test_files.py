@@ -63,7 +63,6 @@ def test_options_of_the_whole_table(bits):
     assert read(text["words"], encode={"Yes": 1, "No": 0}, **plain).codes.tobytes() == bits.tobytes()
     assert read(text["codes"], encode={"1": 0, "2": 1}, **plain).codes.tobytes() == bits.tobytes()
     assert read(text["truth"], **plain).codes.tobytes() == bits.tobytes()
-    assert read(text["bits"], transpose=True, **plain).codes.tobytes() == bits.T.tobytes()
 
 
 def test_order_of_columns_weights_and_missing_rows():
@@ -85,7 +84,6 @@ def test_order_of_columns_weights_and_missing_rows():
         ({"columns": ["b", "weight"], "encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("b", "weight"), None),
         ({"encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("weight", "a", "b"), None),
         ({"kinds": {"weight": "ordinal"}}, ("weight", "a", "b"), None),
-        ({"kinds": {"weight:a": "ordinal"}}, ("weight", "a", "b"), None),
         ({"kinds": {"w*": "ordinal"}, "reverse": ["weight"]}, ("weight", "a", "b"), None),
         ({"scores": {"weight": [0, 1, 4]}}, ("weight", "a", "b"), None),
         ({"binarize": {"weight": 2}}, ("weight", "a", "b"), None),
@@ -105,14 +103,6 @@ def test_a_pattern_for_all_columns_does_not_make_row_names_a_variable():
 
 def test_row_names_keep_their_spelling():
     assert read("id,a\n007,1\n1.0,0\n").row_names == ("007", "1.0")
-
-
-def test_transposed_files_have_their_names_exchanged():
-    table = read("gene,s1,s2\nTP53,0,1\nKRAS,1,1\nEGFR,0,0\n", transpose=True)
-    assert (table.names, table.row_names) == (("TP53", "KRAS", "EGFR"), ("s1", "s2"))
-    assert table.codes.tolist() == [[0, 1, 0], [1, 1, 0]]
-    with pytest.raises(DataError, match=r"got 2 in column 'KRAS' \(first in row 's1'\)"):
-        read("gene,s1,s2\nTP53,0,1\nKRAS,2,1\nEGFR,0,0\n", transpose=True)
 
 
 @pytest.mark.parametrize(
@@ -354,14 +344,3 @@ def test_numbers_are_one_however_they_are_spelled_and_texts_are_not(kind):
         assert read(numbers).variables.categories == ((1, 2),)
         if kind == "nominal":
             assert read(texts).variables.categories == (("01", "02", "1", "171a"),)
-
-
-def test_a_transposed_file_keeps_the_spelling_of_its_words(tmp_path):
-    words = [["01", "1", "x"][k % 3] for k in range(30)]
-    lines = [["id", *(f"s{k}" for k in range(30))], ["a", *words], ["b", *words[::-1]]]
-    (tmp_path / "wide.csv").write_text("".join(",".join(line) + "\n" for line in lines))
-    (tmp_path / "long.csv").write_text("".join(",".join(line) + "\n" for line in zip(*lines, strict=True)))
-    wide = read_table(tmp_path / "wide.csv", transpose=True, kinds="nominal")
-    long = read_table(tmp_path / "long.csv", kinds="nominal")
-    assert wide.variables.categories == long.variables.categories == (("01", "1", "x"),) * 2
-    assert (wide.codes == long.codes).all()

@@ -16,7 +16,7 @@ from isinglass.data.parts.backends import Here
 from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.data.parts.selection import Fold
 from isinglass.data.weights import WeightSums
-from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, MeaningWarning, suppress_warnings
+from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, suppress_warnings
 from isinglass.missing_record import Missing
 from isinglass.select.ebic import ebic
 from isinglass.table_summary import count_observations
@@ -454,16 +454,6 @@ def test_one_is_no_plural():
     assert repr(read_parts([[[1]]])) == "PartedTable(1 row × 1 column in 1 part, in this process)"
     with pytest.raises(DataError, match=r"got 1 weight with decimals\. Pass weight_kind"):
         read_parts([np.eye(2)], sample_weight=[[1.5, 1]], weight_kind="counts")
-
-
-def test_row_names_are_announced_once(tmp_path):
-    """A column of ascending numbers is left out of all parts, which is said of the first."""
-    for k in range(2):
-        (tmp_path / f"{k}.csv").write_text("yr,b,c\n1,0,1\n2,1,0\n3,0,1\n")
-    for options in ({}, {"encode": {0: 0, 1: 1}}):
-        with pytest.warns(MeaningWarning, match="'yr' is taken for row names") as caught:
-            assert read_parts(str(tmp_path / "*.csv"), **options).names == ("b", "c")
-        assert len(caught) == 1
 
 
 def test_rows_that_are_lists_are_no_blocks():

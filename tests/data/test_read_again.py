@@ -131,9 +131,9 @@ def test_a_column_of_the_coding_does_not_name_rows():
         assert read_table(io.StringIO(rows.to_csv(index=False)), encode=named.coding).codes.tolist() == expected
         headless = io.StringIO(rows.to_csv(index=False, header=False))
         assert read_table(headless, encode=bare.coding).codes.tolist() == expected
-        numbered = io.StringIO(rows.assign(who=[7, 8, 9])[["who", "likert", "b"]].to_csv(index=False))
+        numbered = io.StringIO(rows.assign(who=["x", "y", "z"])[["who", "likert", "b"]].to_csv(index=False))
         table = read_table(numbered, encode=named.coding)
-        assert (table.codes.tolist(), table.row_names) == (expected, ("7", "8", "9"))
+        assert (table.codes.tolist(), table.row_names) == (expected, ("x", "y", "z"))
 
 
 def test_a_first_column_of_words_that_differ_does_not_name_rows():
@@ -310,10 +310,10 @@ def test_names_of_the_file_come_before_names_that_were_given():
 
 
 def test_row_names_are_not_taken_for_the_weights_of_the_fit():
-    coding = read("5,2.5,0,1\n6,1,1,1\n7,1,1,0\n9,1.5,0,0\n", header=False, weights=0, id_column=0).coding
+    coding = read("A,2.5,0,1\nB,1,1,1\nC,1,1,0\nD,1.5,0,0\n", header=False, weights=0, id_column=0).coding
     with pytest.raises(DataError, match=r"must have the 2 columns of the fitted table.*, or all 3 .* got 1 of 2\."):
-        read("7,0,1\n8,1,1\n9,1,0\n10,0,0\n", encode=coding, weights=0)
-    again = read("2,2.5,0,1\n4,1,1,1\n", encode=coding, weights=0)
+        read("E,0,1\nF,1,1\nG,1,0\nH,0,0\n", encode=coding, weights=0)
+    again = read("I,2.5,0,1\nJ,1,1,1\n", encode=coding, weights=0)
     assert (again.codes.tolist(), again.sample_weight.tolist()) == ([[0, 1], [1, 1]], [2.5, 1.0])
 
 

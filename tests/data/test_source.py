@@ -1,7 +1,6 @@
 """What can be done to a table before it is read, whatever it came in; headers and row names by stated rules."""
 
 import io
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,14 +10,12 @@ from scipy import sparse
 
 from isinglass import as_table, read_table
 from isinglass.data.containers import open_source
-from isinglass.data.files.cells import lay_out
 from isinglass.data.files.documents import Limits
-from isinglass.data.files.records import read_records
-from isinglass.data.files.row_names import find_row_names
-from isinglass.data.files.text import find_delimiter
+from isinglass.data.files.header import find_row_names, lay_out
+from isinglass.data.files.text import find_delimiter, read_records
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.options import ReadOptions
-from isinglass.errors import DataError, MeaningWarning
+from isinglass.errors import DataError
 
 BITS = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 0, 1, 0]])
 NAMES = ["a", "b", "c", "d"]
@@ -47,13 +44,11 @@ def read(sheet, **options):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_columns_and_transposition(kind):
+def test_columns(kind):
     sheet = KINDS[kind](BITS)
     assert read(sheet).codes.tolist() == BITS.tolist()
     assert read(sheet.take([2, 0])).codes.tolist() == BITS[:, [2, 0]].tolist()
     assert read(sheet.without(1)).codes.tolist() == BITS[:, [0, 2, 3]].tolist()
-    assert read(sheet.transpose()).codes.tolist() == BITS.T.tolist()
-    assert read(sheet.transpose().take([1]).transpose()).codes.tolist() == BITS[[1]].tolist()
     assert read(sheet.take([3, 2, 1]).take([0, 2])).codes.tolist() == BITS[:, [3, 1]].tolist()
 
 
@@ -61,10 +56,10 @@ def test_columns_and_transposition(kind):
 def test_numbers_that_stand_for_missing_cells(kind):
     table = np.where(BITS == 0, -9, BITS)
     raw = KINDS[kind](table)
-    sheet, turned = (each.mark_missing(dict.fromkeys(range(each.shape[1]), (-9,))) for each in (raw, raw.transpose()))
-    for result, expected in ((read(sheet, missing="zero"), BITS), (read(turned, missing="zero"), BITS.T)):
-        assert result.codes.tolist() == expected.tolist()
-        assert result.n_missing == 6
+    sheet = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), (-9,)))
+    result = read(sheet, missing="zero")
+    assert result.codes.tolist() == BITS.tolist()
+    assert result.n_missing == 6
     assert read(sheet, missing="zero", encode={1: 0}).codes.tolist() == np.zeros_like(BITS).tolist()
 
 
@@ -72,9 +67,6 @@ def test_names_go_with_their_columns():
     sheet = KINDS["frame"](BITS)
     sheet = replace(sheet.without(0), row_names=list(map(str, sheet.column(0).as_given)))
     assert (sheet.names, sheet.row_names) == (["b", "c", "d"], ["0", "1", "0"])
-    turned = sheet.transpose()
-    assert (turned.names, turned.row_names) == (["0", "1", "0"], ["b", "c", "d"])
-    assert turned.describe_row(1) == "row 'c'"
 
 
 def test_finding_columns():
@@ -141,18 +133,14 @@ def sheet_of_text(text, header="auto"):
         ("0,1\n1,1\n", None),
         ("Q1,Q2\nYes,No\nNo,No\n", ["Q1", "Q2"]),
         ("Yes,No\nNo,No\nYes,Yes\n", None),  # its words come again below
-        ("Yes,No\nNo,Yes\nYes,Yes\n", None),  # and this one in the other column
-        ("Yes,No\nNo,Yes\n", None),
-        ("a,b\nc,a\nd,b\nc,b\n", None),
+        ("a,b\nc,a\nd,b\nc,b\n", ["a", "b"]),
         ("who,a,b,c\na,0,1,1\nb,1,0,1\nc,1,1,0\n", ["who", "a", "b", "c"]),  # row names may be those of the columns
         (",a,b\na,0,1\nb,1,0\n", ["", "a", "b"]),
         ("a,,\n0,1,0\n0,1,1\n", ["a", "", ""]),
-        ("r1,,\nr2,1,1\n", None),  # an empty row with a name
         (",,\n0,1,1\n", None),
         ("r1,0,1\nr2,1,1\n", None),  # the first column may hold row names
         ("who,a,b\nr1,0,1\nr2,1,1\n", ["who", "a", "b"]),
-        ("1,2,3\n0,1,1\n1,1,0\n", ["1", "2", "3"]),  # not 0/1, while everything below is
-        ("0,1,2\n0,1,1\n", ["0", "1", "2"]),
+        ("1,2,3\n0,1,1\n1,1,0\n", None),
         ("0.3,1.5\n0.1,2.5\n", None),  # numbers to be cut
         ("2,3\n3,2\n", None),
         (",a\n0,1\n1,0\n", ["", "a"]),
@@ -201,8 +189,7 @@ def test_trailing_delimiters():
         ("who,a\nx,1\ny,0\n", None),  # two values could be data
         ("who,a\nx,1\ny,0\nx,0\n", None),  # not all different
         ("who,a\nx,1\nNA,0\nz,0\n", None),
-        ("nr,a\n11,1\n12,0\n13,1\n", 0),
-        ("nr,a\n11,1\n13,0\n12,1\n", None),  # numbers out of order may be data, or a mistake
+        ("nr,a\n11,1\n12,0\n13,1\n", None),  # numbers may be data
         ("x1,x2\n0.1,1\n0.2,0\n0.3,1\n", None),
         ("a,who\n1,x\n0,y\n0,z\n", None),  # only the first column is looked at
         ("who\nx\ny\nz\n", None),  # nothing would be left
@@ -214,85 +201,7 @@ def test_trailing_delimiters():
     ],
 )
 def test_row_names(text, found):
-    assert find_row_names(sheet_of_text(text), numbers_are_data=False) == found
-
-
-@pytest.mark.parametrize(
-    ("header", "first", "is_said"),
-    [
-        ("dose", 1, True),
-        ("YEAR", 1950, True),
-        ("", 1, False),
-        ("id", 1, False),
-        ("nr", 1, False),
-        ("case no", 1, False),
-    ],
-)
-def test_a_variable_that_ascends_is_not_silently_taken_for_row_names(header, first, is_said):
-    text = f"{header},a,b\n" + "".join(f"{first + k},{k % 2},{k % 3 % 2}\n" for k in range(29))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MeaningWarning)
-        table = read_table(io.StringIO(text))
-    assert table.names == ("a", "b")
-    said = [str(warning.message) for warning in caught if "row names" in str(warning.message)]
-    assert len(said) == is_said
-    assert all(f"Column {header!r} is" in text and "id_column=None" in text for text in said)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", MeaningWarning)
-        read_table(io.StringIO(text), encode=table.coding)
-        read_table(io.StringIO(text), id_column=0)
-        read_table(io.StringIO("who,a\n" + "".join(f"{word},{k % 2}\n" for k, word in enumerate("abcdef"))))
-
-
-def test_two_texts_beside_numbers_name_variables():
-    table = read_table(io.StringIO("a,0,1,1\nb,1,1,0\n"), transpose=True)
-    assert (table.names, table.codes.tolist()) == (("a", "b"), [[0, 1], [1, 1], [1, 0]])
-    words = read_table(io.StringIO("yes,no,no\nno,yes,yes\n"), transpose=True, encode="auto")
-    assert words.codes.tolist() == [[1, 0], [0, 1], [0, 1]]
-    assert read_table(io.StringIO("1,0,1\n3,0,1\n"), transpose=True, encode={1: 1, 0: 0, 3: 1}).shape == (3, 2)
-
-
-NUMBERED = "20,1,0\n30,0,1\n40,1,0\n50,0,0\n"
-
-
-def test_numbers_below_no_header_are_not_silently_taken_for_row_names():
-    with pytest.warns(MeaningWarning, match=r"^Column 1 of the file is taken for row names: .*\(id_column=None\)"):
-        assert read_table(io.StringIO(NUMBERED)).row_names == ("20", "30", "40", "50")
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"weights": 0},
-        {"labels": 0},
-        {"columns": [0, 1]},
-        {"columns": "#1:#2"},
-        {"drop": [1]},
-        {"kinds": {0: "continuous"}},
-        {"value_labels": {0: {0: "no", 1: "yes"}}},
-    ],
-)
-def test_numbers_of_columns_are_refused_where_it_is_not_clear_what_they_count(options):
-    with pytest.raises(DataError, match=r"column 1 of the file may hold them, .* Pass id_column=0 if it does, else id"):
-        read_table(io.StringIO(NUMBERED), **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", MeaningWarning)
-        read_table(io.StringIO(NUMBERED), id_column=0, **options)
-
-
-def test_numbers_count_columns_without_row_names():
-    numbers, named = io.StringIO(NUMBERED), io.StringIO("nr,a,b\n" + NUMBERED)
-    assert read_table(numbers, weights=0, id_column=None).sample_weight.tolist() == [20, 30, 40, 50]
-    assert read_table(named, weights=0).sample_weight.tolist() == [1, 0, 1, 0]
-    with pytest.warns(MeaningWarning, match="row names"):
-        read_table(io.StringIO(NUMBERED), columns=-1)  # counted from the end
-    labels = {"g": {1: "x", 2: "y", 3: "z"}}
-    assert read_table(io.StringIO("g,a\n1,0\n2,1\n3,1\n"), value_labels=labels, kinds="nominal").shape == (3, 2)
-
-
-def test_numbers_are_not_row_names_where_they_can_be_data():
-    text = "nr,a\n11,1\n12,0\n13,1\n"
-    assert find_row_names(sheet_of_text(text), numbers_are_data=True) is None
+    assert find_row_names(sheet_of_text(text), ReadOptions()) == found
 
 
 @pytest.mark.parametrize(

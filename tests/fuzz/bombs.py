@@ -44,7 +44,7 @@ print(json.dumps([outcome, own + uses[1].ru_maxrss * 1024, seconds]))
 """
 OPTIONS = (
     *({}, {"encode": "auto"}, {"encode": "auto", "missing": "zero"}, {"missing": "drop", "header": False}),
-    *({"transpose": True}, {"transpose": True, "encode": "auto", "missing": "zero"}, {"binarize": 0.5}),
+    *({"encode": "auto", "missing": "zero"}, {"binarize": 0.5}),
     *({"id_column": None, "missing": "zero"}, {"columns": [0], "encode": "auto"}, {"weights": 0}, {"labels": [0]}),
     *({"delimiter": "blank"}, {"encoding": "utf-16", "encode": "auto"}, {"na_values": [0, 1]}),
 )

@@ -25,7 +25,7 @@ LIMITS = {"max_rows": 1000, "max_columns": 200, "max_bytes": 2**20}
 OPTIONS = (
     {},
     {"encode": "auto", "missing": "zero"},
-    {"transpose": True, "missing": "drop", "encode": {"Yes": 1, "No": 0, "ja": 1, "nein": 0}},
+    {"missing": "drop", "encode": {"Yes": 1, "No": 0, "ja": 1, "nein": 0}},
     {"binarize": 0.5, "missing": "zero", "id_column": None, "header": False},
     {"encode": {-1: 0, 1: 1}, "columns": [0], "header": True},
     {"weights": 0, "missing": "zero", "na_values": [1], "encode": "auto"},

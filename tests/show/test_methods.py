@@ -590,7 +590,7 @@ READ_DIFFERENTLY = {
     "drop": ["w", "glad"],
     "value_labels": {"glad": {"yes": "agree", "no": "disagree"}},
 }
-ABOUT_FILES = {"format", "delimiter", "header", "id_column", "transpose", "encoding", "decimal", "sheet"}
+ABOUT_FILES = {"format", "delimiter", "header", "id_column", "encoding", "decimal", "sheet"}
 ABOUT_FILES |= {"max_rows", "max_columns", "max_bytes"}
 READ_ALIKE = {
     **dict.fromkeys(ABOUT_FILES, "says how the file is written, not what its values mean"),

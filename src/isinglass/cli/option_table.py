@@ -296,7 +296,6 @@ SECTIONS = {
             "What the values of a column, such as the groups of compare, are called; repeat it for other columns.",
             multiple=True,
         ),
-        _flag("--transpose", "The file has one line per variable.", default=None),
         _option("--encoding", str, "Text encoding of the file.", show_default="utf-8"),
         _option("--decimal", one_of(".", ","), "Decimal separator of numbers in a text file.", show_default="detected"),
         _option("--sheet", str, "Sheet of a spreadsheet.", show_default="the first with a table"),

@@ -191,7 +191,7 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
 
 READING = Bundle("reading", Reading, under(option_table.READING, option_table.ADVANCED))
 """For a table to fit."""
-OF_A_FILE = "missing weights transpose weight_kind header id_column na_values delimiter encoding decimal sheet"
+OF_A_FILE = "missing weights weight_kind header id_column na_values delimiter encoding decimal sheet"
 READING_AGAIN = Bundle("reading", Reading, OF_A_FILE.split())
 """For a table of a model, which knows its columns and what their values mean."""
 

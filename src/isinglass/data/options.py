@@ -89,7 +89,6 @@ class FileOptions:
     delimiter: str | None = None
     header: bool | str = "auto"
     id_column: str | int | None = "auto"
-    transpose: bool = False
     weights: str | int | None = None
     columns: Sequence[str | int] | None = None
     drop: Sequence[str | int] | None = None

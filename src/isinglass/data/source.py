@@ -42,7 +42,6 @@ class Source:
     weight: FloatArray | None = None  # of its rows
     apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are not variables, such as groups
     is_file: bool = False
-    is_transposed: bool = False  # its columns are rows of the file
     is_part: bool = False  # of a table in parts, whose columns have two values
 
     def of_file(self, **fields: Any) -> Source:  # Any: of the record
@@ -96,11 +95,11 @@ class Source:
     def where(self, j: int) -> str:
         """Return what messages call a column."""
         if self.names is None and self.is_file:
-            return f"{'row' if self.is_transposed else 'column'} {self.number(j)} of the file"
+            return f"column {self.number(j)} of the file"
         return f"column {(j if self.names is None else self.names[j])!r}"
 
     def number(self, j: int) -> int:
-        """Return where a column stood in the file, from 1, row names included; or which row of the file it was."""
+        """Return where a column stood in the file, from 1, row names included."""
         place, index = self.origin.places[j], self.row_names_at
         return place + (1 if index is None or place < index else 2)
 
@@ -163,22 +162,6 @@ class Source:
         columns = [self.column(j).condensed() for j in range(self.shape[1])]
         without_rows = replace(self, row_names=None, weight=None, apart={}, describe_row=_ROW)
         return replace(without_rows, load=columns.__getitem__, block=None)
-
-    def transpose(self) -> Source:
-        """Exchange rows and columns of a file, with their names."""
-        names = self.names
-        if self.block is not None:
-            turned = of_numbers(self.block.T)
-        else:
-            turned = of_objects(np.stack([self.column(j).as_given for j in range(self.shape[1])]), self.decimal)
-        return turned.of_file(
-            names=self.row_names,
-            row_names=names,
-            layout=self.layout,
-            detected=self.detected,
-            is_transposed=True,
-            describe_row=self.where if names is None else lambda row: f"row {names[row]!r}",
-        )
 
 
 def join_values(sources: Sequence[Source]) -> Source:

@@ -6,47 +6,44 @@ counted.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 
+from isinglass.arguments import Options
 from isinglass.data.files.arrow_files import load_feather, load_parquet
 from isinglass.data.files.documents import Document, Limits
 from isinglass.data.files.numpy_files import load_npy, load_npz
-from isinglass.data.files.surveys import SURVEYS, load_survey
+from isinglass.data.files.surveys import load_survey
 from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError
 
-_LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
-    "npy": load_npy,
-    "npz": load_npz,
-    "parquet": load_parquet,
-    "feather": load_feather,
-    **{kind: functools.partial(load_survey, kind) for kind in SURVEYS},
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files: how one is recognized and read, and the options that are about such files alone."""
+
+    start: bytes | tuple[bytes, ...] = ()  # the first bytes of a file
+    load: Callable[[bytes, Limits], Source] | None = None  # None: as the records of a text
+    endings: tuple[str, ...] = ()
+    options: frozenset[str] = frozenset()
+
+
+FORMATS = {
+    "text": Format(options=frozenset({"delimiter", "encoding", "header", "decimal"})),
+    "npy": Format(b"\x93NUMPY", load_npy),
+    "npz": Format(b"PK\x03\x04", load_npz),
+    "parquet": Format(b"PAR1", load_parquet),
+    "feather": Format(b"ARROW1", load_feather),
+    "stata": Format(b"<stata_dta>", partial(load_survey, "read_dta"), (".dta",)),
+    "spss": Format((b"$FL2", b"$FL3"), partial(load_survey, "read_sav"), (".sav", ".zsav")),
+    "sas": Format(b"\0" * 12 + b"\xc2\xea\x81\x60", partial(load_survey, "read_sas7bdat")),
+    "xport": Format(b"HEADER RECORD*******LIB", partial(load_survey, "read_xport")),
+    "excel": Format(b"\xd0\xcf\x11\xe0", options=frozenset({"sheet", "header", "decimal"})),
 }
-FORMATS = ("text", *_LOADERS, "excel")
-FORMATS_OF = {
-    "delimiter": ("text",),
-    "encoding": ("text",),
-    "header": ("text", "excel"),
-    "decimal": ("text", "excel"),
-    "sheet": ("excel",),
-}
-"""The formats that an option is about, if these are not all."""
-_MAGIC = (
-    (b"\x93NUMPY", "npy"),
-    (b"PK\x03\x04", "npz"),
-    (b"PAR1", "parquet"),
-    (b"ARROW1", "feather"),
-    (b"<stata_dta>", "stata"),
-    (b"$FL2", "spss"),
-    (b"$FL3", "spss"),
-    (b"\xd0\xcf\x11\xe0", "excel"),
-    (b"\0" * 12 + b"\xc2\xea\x81\x60", "sas"),
-    (b"HEADER RECORD*******LIB", "xport"),
-)
 _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
     ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
@@ -56,35 +53,34 @@ _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"%pdf-",), "a PDF document"),
 )
 _ARFF, _JSON = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation", re.IGNORECASE), re.compile(rb'[\[{]\s*["{\[]')
-_SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
 
 
-def find_format(document: Document, format: str | None) -> str:
-    """Return the format of a file: as stated, or by its first bytes and its ending."""
-    if format is not None:
-        if format not in FORMATS:
-            raise ArgumentError("format", f"must be one of {FORMATS}", format)
-        return format
-    for magic, kind in _MAGIC:
-        if document.data.startswith(magic):
+def find_format(document: Document, stated: str | None, options: Options) -> str:
+    """Return the format of a file, as stated, or by its first bytes and its ending; refuse options of other formats."""
+    if stated is not None and stated not in FORMATS:
+        raise ArgumentError("format", f"must be one of {tuple(FORMATS)}", stated)
+    kind = stated or _recognize(document)
+    for name, value in options.items():
+        if name not in FORMATS[kind].options and any(name in other.options for other in FORMATS.values()):
+            raise ArgumentError(name, f"must be left out for {kind} files", value)
+    return kind
+
+
+def _recognize(document: Document) -> str:
+    for kind, format in FORMATS.items():
+        if format.start and document.data.startswith(format.start):
             is_sheet = kind == "npz" and (document.suffix == ".xlsx" or b"xl/workbook" in document.data)
             return "excel" if is_sheet else kind
     start = document.data[:64].lstrip().lower()
-    for magics, what in _FOREIGN:
-        if start.startswith(magics):
+    for starts, what in _FOREIGN:
+        if start.startswith(starts):
             raise DataError(f"the file must be a table; got {what}.")
     if _ARFF.match(document.data[: 2**14]):
         remedy = "Pass pandas.DataFrame(scipy.io.arff.loadarff(path)[0]) to as_table."
         raise DataError(f"the file must be a table; got an ARFF file. {remedy}")
     if document.suffix == ".json" or _JSON.match(start):
         raise DataError("the file must be a table; got JSON. Save it as CSV first.")
-    return _SUFFIXES.get(document.suffix, "text")
-
-
-def load_table(kind: str, document: Document) -> Source:
-    """Read a file of a format that is neither text nor a spreadsheet."""
-    with explain_damage(kind, document.limits):
-        return _LOADERS[kind](document.data, document.limits)
+    return next((kind for kind, format in FORMATS.items() if document.suffix in format.endings), "text")
 
 
 @contextmanager

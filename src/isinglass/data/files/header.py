@@ -1,142 +1,173 @@
-"""Whether the first record of a text names its columns."""
+"""What the records of a text or a spreadsheet say: names of columns, values, and names of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
+import re
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from isinglass.data.meaning.values import Value, is_bit, is_number
+from isinglass.data.column import BLANKS, Column
+from isinglass.data.files.text import Records
+from isinglass.data.meaning.coding import Coding, Layout
+from isinglass.data.meaning.rules import Codes
+from isinglass.data.meaning.values import AMOUNT, THOUSANDS, Value, is_number, read_cell
+from isinglass.data.options import ReadOptions, by_column
+from isinglass.data.source import Source
+from isinglass.errors import DataError, plural, setting
+from isinglass.names import tidy_name
 
-# Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
+"""Names of a first column that names the rows. pandas and R leave it empty."""
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class FirstRecord:
-    """The first record of a text, whose corner may be the name of a row, or that of a column of row names.
+def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> str:
+    """Return what separates the decimals of numbers in columns of words.
 
-    Values are numbers, truth values, texts, or None for a missing cell. The only field of a record is no corner.
+    It is a comma if some columns have only numbers with it, ``inf`` and ``missing`` words, unless all of these may be
+    thousands: 1,200.
     """
+    found = []
+    for words in columns:
+        commas = [word.strip() for word in words if "," in word]
+        read = (read_cell(word, ",") for word in words) if commas else ()
+        if commas and all(value in missing or is_number(value) or _INFINITE.fullmatch(value) for value in read):
+            found += commas
+    return "." if all(map(THOUSANDS.fullmatch, found)) else ","
 
-    corner: Value  # its first field
-    fields: Sequence[Value]  # the others
-    below_corner: Sequence[Value]  # the different values below
-    below: Sequence[Sequence[Value]]
-    n_rows: int  # below it
 
-    @classmethod
-    def of(cls, values: Sequence[Value], below: Sequence[Sequence[Value]], n_rows: int) -> FirstRecord:
-        """Return the record of these values above columns of others."""
-        if len(values) < 2:
-            return cls(None, values, (), below, n_rows)
-        return cls(values[0], values[1:], below[0], below[1:], n_rows)
+def lay_out(
+    records: Records,
+    header: bool | str,
+    decimal: str = ".",
+    missing: Collection[Value] = BLANKS,
+    known: Collection[Sequence[str]] = (),
+) -> Source:
+    """Interpret the fields and split off the header, which has the names of one of the ``known`` lists.
 
-    @property
-    def is_header(self) -> bool:
-        """Whether it names the columns: the first rule that applies decides."""
-        rules = (
-            self._by_corner_called_id,
-            self._by_single_text,
-            self._by_texts,  # below are the rules for numbers and missing cells beside the corner
-            self._by_empty_corner,
-            self._by_counting_from_0,
-            self._by_steps,
-            self._by_distance,
+    ``missing``: words for a missing cell, and what else the user declares missing in all columns.
+    """
+    value_of: dict[str, Value] = {}  # most columns share their words
+    for words in (records.first, *(words for _, words in records.columns)):
+        value_of.update((word, read_cell(word, decimal)) for word in words if word not in value_of)
+    columns, names = records.columns, list(map(tidy_name, records.first))
+    is_header = header is True or bool(records.wording)
+    if len(names) < len(columns):
+        names, is_header = _add_corner(names, columns), True
+    if header == "auto" and not is_header:
+        gone = {word: None if value in missing else value for word, value in value_of.items()}
+        is_header = any(set(some) <= set(names) for some in known) or _is_header(records, gone)
+    if not is_header:  # the first record is a row
+        each = zip(columns, records.first, strict=True)
+        columns = [(np.insert(codes, 0, len(words)), [*words, word]) for (codes, words), word in each]
+    start, n_rows = int(is_header), len(columns[0][0])
+    if n_rows == 0:
+        raise DataError(
+            f"the file has a header and no rows. Pass {setting('header', False)} if its first line holds data."
         )
-        verdicts = (rule() for rule in rules)
-        return next(verdict for verdict in verdicts if verdict is not None)
+    read = [Column(codes, [value_of[word] for word in words], blanks=BLANKS, words=words) for codes, words in columns]
+    found = {"header": "first line" if is_header else "none"} | ({"decimal": decimal} if decimal == "," else {})
+    table = Source(
+        (n_rows, len(read)),
+        read.__getitem__,
+        names=names if is_header else None,
+        is_file=True,
+        describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
+        layout=Layout(has_header=is_header, delimiter=records.delimiter, decimal=decimal),
+        wording=records.wording,
+        detected={**records.detected, **found},
+    )
+    last = len(read) - 1
+    ends_blank = not any(map(str.strip, columns[last][1])) and not (is_header and names[last])
+    return table.without(last) if last > 0 and ends_blank else table  # lines end with a delimiter
 
-    def _by_corner_called_id(self) -> bool | None:
-        """Decide on id,1990,1991: the name of a column of row names is in no row."""
-        return True if isinstance(self.corner, str) and self.corner and self.corner.casefold() in ID_NAMES else None
 
-    def _by_single_text(self) -> bool | None:
-        """Decide on "score" alone, or "Ann,,": a name stands above no texts."""
-        if not isinstance(self.corner, str) or any(value is not None for value in self.fields):
+def _add_corner(names: list[str], columns: Sequence[tuple[Codes, list[str]]]) -> list[str]:
+    """Return a name for every column below a header with one field less: R leaves out that of the row names.
+
+    Row names are all different. Lines may also end with a delimiter, except for that of the header.
+    """
+    (codes, words), (_, last) = columns[0], columns[-1]
+    if len(columns) > 2 and not any(map(str.strip, last)):
+        return [*names, ""]
+    if len(words) < len(codes) or "" in map(str.strip, words):
+        raise DataError(
+            f"the header must have a name for every column; got {plural(len(names), 'name')} above {len(columns)} "
+            "fields, of which the first does not differ from row to row, as row names do. Add the missing name, or "
+            f"pass {setting('delimiter')} if something else separates the fields."
+        )
+    return ["", *names]
+
+
+def _is_header(records: Records, value_of: Mapping[str, Value]) -> bool:
+    """Tell whether the first record names the columns.
+
+    It has texts and no number, and not all of them occur again below in their columns. The first field of a header with
+    numbers is a name of row names, such as "id", or empty above row names, which are all different.
+    """
+    first = [value_of[word] for word in records.first]
+    below = [{value_of[word] for word in words} for _, words in records.columns]
+    if any(map(is_number, first)):
+        n_rows, (corner, *names) = len(records.columns[0][0]), first
+        are_named = 2 < n_rows == len(below[0] - {None}) and len({*names} - {None}) == len(names) > 0
+        return are_named if corner is None else isinstance(corner, str) and corner.casefold() in ID_NAMES
+    return any(value is not None and value not in cells for value, cells in zip(first, below, strict=True))
+
+
+def name_rows(source: Source, kind: str, options: ReadOptions) -> Source:
+    """Return the table with the column of row names, if it has one, taken for these."""
+    if options.id_column == "auto":
+        place = None if kind in ("npy", "npz") else find_row_names(source, options)
+    else:
+        place = None if options.id_column is None else source.origin.find(options.id_column, "id_column")
+    if place is None:
+        return replace(source, row_names_at=None)
+    column, name = source.column(place), source.names[place] if source.names else place
+    return replace(
+        source.without(place),
+        row_names=[str(cell).strip() for cell in (column.entries if column.words is None else column.as_given)],
+        row_names_at=place,
+        layout=replace(source.layout, id_column=name),
+        detected={**source.detected, "id_column": name if isinstance(name, str) and name else f"column {place + 1}"},
+    )
+
+
+def find_row_names(source: Source, options: ReadOptions) -> int | None:
+    """Return the column that names the rows: as in the file that a coding was made for, or as the file shows.
+
+    It is declared, or the first one if its header is empty, "id" or the like, or if it has more than two cells, all
+    different and none missing, of which more than half are texts (Ann, Bob, Eve) other than amounts ($1,200, 84%).
+    """
+    names, coding = source.names, options.encode if isinstance(options.encode, Coding) else None
+    if coding is not None and names is not None and coding.layout.id_column in names:
+        return names.index(coding.layout.id_column)
+    if coding is not None and (names is None or coding.names is None):
+        had_one, width = coding.layout.id_column == 0, coding.of_source.layout.width or len(coding.of_source.columns)
+        n_more = source.shape[1] - width  # columns than those of the coding, which are without row names
+        if n_more < 0 or (n_more == 0 and not had_one):
             return None
-        return not any(isinstance(value, str) for value in self.below_corner)
-
-    def _by_texts(self) -> bool | None:
-        """Decide on country,gdp,1990: whether the texts are names, and no answers such as those of Ann,yes,no.
-
-        More than half of the texts stand above columns of numbers, as in who,age,weight above Ann,31,62; or more than
-        half occur in no cell below, as in who,smokes above Ann,yes. Numbers among them are years in order.
-        """
-        pairs = zip(self.fields, self.below, strict=True)
-        below = {value: cells for value, cells in pairs if isinstance(value, str)}
-        if not below:
-            return None
-        numbers = [value for value in self.fields if is_number(value)]
-        steps = np.diff(numbers)
-        are_years = all(isinstance(value, int) for value in numbers) and ((steps > 0).all() or (steps < 0).all())
-        if is_number(self.corner) or not are_years:
-            return False
-        n_above_numbers = sum(all(cell is None or is_number(cell) for cell in cells) for cells in below.values())
-        has_row_names = self.corner is None or self._are_rows_named
-        cells = chain(*self.below, () if has_row_names else self.below_corner)
-        return 2 * max(n_above_numbers, len(below.keys() - set(cells))) > len(below)
-
-    def _by_empty_corner(self) -> bool | None:
-        """Decide on ,1990,1995: R and pandas leave the corner empty above row names."""
-        are_names = all(map(is_number, self.fields)) and len({*self.fields}) == len(self.fields)
-        return True if self.corner is None and self._are_rows_named and are_names else None
-
-    def _by_counting_from_0(self) -> bool | None:
-        """Decide on 0,1,2,3 as pandas writes it without row names: not all of a header occur below."""
-        everything = [self.corner, *self.fields]
-        if len(everything) < 4 or everything != list(range(len(everything))):
-            return None
-        return not all(_occur_below(everything, [self.below_corner, *self.below]))
-
-    def _by_steps(self) -> bool | None:
-        """Decide on country,1990,1991,1992: whether equal steps are names, and no scores as in Ann,10,20,30.
-
-        They count items (item,1,2,3,4), stand beside the name of a column of numbers (age,1990,1991,1992 above
-        31,5,6,7), or most of them do not occur below.
-        """
-        if not _are_steps(self.fields) or is_number(self.corner):
-            return None
-        count_items = len(self.fields) > 3 and list(self.fields[:2]) in ([0, 1], [1, 2])
-        is_corner_above_numbers = self.corner is not None and all(map(is_number, self.below_corner))
-        n_below = sum(_occur_below(self.fields, self.below))
-        return count_items or is_corner_above_numbers or 2 * n_below < len(self.fields)
-
-    def _by_distance(self) -> bool:
-        """Decide on all others: names are unlike the cells below them."""
-        return self._is_far_above or self._is_above_bits
-
-    @property
-    def _are_rows_named(self) -> bool:
-        """Whether the cells below the corner differ, as names of rows do."""
-        return 2 < self.n_rows == len({*self.below_corner} - {None})
-
-    @property
-    def _is_far_above(self) -> bool:
-        """Whether all fields are numbers in equal steps, far above all cells below: 1990,1991,1992 above 5,3,4."""
-        fields = [self.corner, *self.fields]
-        cells = [cell for cell in chain(self.below_corner, *self.below) if cell is not None]
-        if not cells or not _are_steps(fields) or not all(map(is_number, cells)):
-            return False
-        return bool(fields[0] > 2 * max(cells) - min(cells))
-
-    @property
-    def _is_above_bits(self) -> bool:
-        """Whether there is another number than 0 and 1 above columns of these: 101,102 above 0,1."""
-        are_bits = all(cell is None or is_bit(cell) for cell in chain(*self.below))
-        return are_bits and any(value is not None and not is_bit(value) for value in self.fields)
+        if n_more > 0 and had_one:
+            return 0
+    place = source.row_names_at
+    is_named = names is not None and names[0].strip().casefold() in ID_NAMES
+    if place is None and source.shape[1] > 1 and (is_named or _differ_as_names(source.column(0), source.shape[0])):
+        place = 0
+    return None if place is None or (names is not None and names[place] in _named_columns(options)) else place
 
 
-def _occur_below(values: Sequence[Value], below: Sequence[Sequence[Value]]) -> list[bool]:
-    """Tell of every field whether the same value occurs below it."""
-    return [value in cells for value, cells in zip(values, below, strict=True)]
+def _differ_as_names(column: Column, n_rows: int) -> bool:
+    """Tell whether all cells differ, and most of them are texts other than amounts."""
+    texts = (isinstance(value, str) and not AMOUNT.fullmatch(value) for value in column.distinct)
+    return 2 < n_rows == len(column.distinct) and 2 * sum(texts) > n_rows
 
 
-def _are_steps(values: Sequence[Value]) -> bool:
-    """Tell whether these are at least three numbers that ascend in equal steps."""
-    if len(values) < 3 or not all(map(is_number, values)):
-        return False
-    steps = np.diff(np.array(values, dtype=float))
-    return bool(steps[0] > 0 and np.allclose(steps, steps[0], rtol=1e-6))
+def _named_columns(options: ReadOptions) -> set[Hashable]:
+    """Return what options call columns, other than that of row names."""
+    lists = (options.columns, options.drop, options.labels, options.covariates, options.reverse)
+    stated = (options.kinds, options.scores, options.binarize, options.na_values, options.value_labels)
+    by_name = [each for each in stated if isinstance(each, Mapping)]
+    by_name += [options.encode] if by_column(options.encode) else []
+    known = options.encode.called if isinstance(options.encode, Coding) else ()
+    return {options.weights, *(key for keys in (*lists, *by_name, *known) for key in keys or ())}

@@ -8,19 +8,16 @@ from os import PathLike
 from typing import IO
 
 from isinglass.data.column import BLANKS, Column
-from isinglass.data.files.cells import find_decimal, lay_out
 from isinglass.data.files.documents import Document, Limits, name_of, open_document
-from isinglass.data.files.formats import FORMATS, FORMATS_OF, explain_damage, find_format, load_table
-from isinglass.data.files.preamble import blank_comments, blank_titles, take_wording, warn_of_titles
-from isinglass.data.files.records import Records, read_records
-from isinglass.data.files.row_names import name_rows
+from isinglass.data.files.formats import FORMATS, explain_damage, find_format
+from isinglass.data.files.header import find_decimal, lay_out, name_rows
 from isinglass.data.files.spreadsheets import load_excel
-from isinglass.data.files.text import DELIMITERS, find_delimiter, to_utf8
-from isinglass.data.meaning.coding import NO_FILE, Coding
+from isinglass.data.files.text import Records, read_text, to_utf8
+from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.value_labels import is_all_labeled, use_labels
-from isinglass.data.meaning.values import read_word, spell_out
+from isinglass.data.meaning.values import Value, read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
@@ -45,15 +42,12 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar" or "blank" (any run
         of blanks and tabs). By default the one of these that splits the first lines most evenly.
     header : bool or "auto", default="auto"
-        Whether the first line of a text names the columns. Unless False, titles above it are left out with a warning.
+        Whether the first line of a text names the columns. "auto": it does if it has no number, unless all of its
+        fields occur again below in their columns.
     id_column : str, int, None or "auto", default="auto"
         Column with row labels, which is not part of the table; None if there is none. "auto": the first column, if it
-        is called id, index or the like, or has a different text or an ascending whole number in every row, unless
-        another argument has its name. Numbers of columns do not count it, so it must be stated where they are given
-        and it may be a variable.
-    transpose : bool, default=False
-        Set this if the file has one line per variable: rows and columns are exchanged, with their names, before the
-        options below apply.
+        is called id, index or the like, or has a different text in every row, unless another argument has its name.
+        Numbers of columns do not count it.
     columns, drop : sequence of str or int, optional
         The columns to keep, in this order, or to leave out; by name, number from 0 without row names, range
         ``"A1:A5"`` or pattern ``"A*"``.
@@ -74,8 +68,8 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
     encoding : str, default="utf-8"
         Encoding of a text that is read from bytes. UTF-16 with a byte order mark is detected.
     decimal : {".", ","}, optional
-        Decimal separator of numbers in a text file. By default the comma if it is not the delimiter and a column holds
-        only such numbers, otherwise the point.
+        Decimal separator of numbers in texts. By default the comma if it is not the delimiter of a text file and a
+        column holds only such numbers, otherwise the point.
     sheet : str or int, optional
         Name or number from 0 of the sheet of a spreadsheet; by default the first with more than one row and column.
     kinds, scores : optional
@@ -124,9 +118,7 @@ def read_source(path: AnyFile, options: ReadOptions) -> tuple[Source, Table]:
 
 def open_file(path: AnyFile, options: ReadOptions) -> Source:
     """Open a file, and tell its columns apart: row names, row weights, labels of rows, and those of the table."""
-    loaded, kind = _load(path, options)
-    named = name_rows(loaded, kind, options)
-    whole = named.transpose() if options.transpose else named
+    whole = _load(path, options)
     marked = whole.mark_missing(options.missing_in(whole))
     labels = {str(key): whole.origin.find(key, "labels") for key in options.labels}
     labeled = _label_values(marked, options, labels.values())
@@ -138,64 +130,42 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     return replace(_name_columns(chosen).named(options.names), apart=apart)
 
 
-def _load(path: AnyFile, options: ReadOptions) -> tuple[Source, str]:
-    """Return the table of a file as it was written, and the format of the file."""
+def _load(path: AnyFile, options: ReadOptions) -> Source:
+    """Return the table of a file as it was written, with its row names."""
     document = open_document(path, Limits(options.max_rows, options.max_columns, options.max_bytes))
-    kind = find_format(document, options.format)
-    if not isinstance(options.encode, Coding):  # the options of the first file may come with it
-        for name, value in options.for_files.items():
-            if kind not in FORMATS_OF.get(name, FORMATS):
-                raise ArgumentError(name, f"must be left out for {kind} files", value)
-    if kind in ("text", "excel"):
-        return _load_text(document, kind, options), kind
-    return load_table(kind, document), kind
+    is_again = isinstance(options.encode, Coding)  # the options of the first file may come with it
+    kind = find_format(document, options.format, {} if is_again else options.for_files)
+    load = FORMATS[kind].load
+    if load is None:
+        return name_rows(_load_records(document, kind, options), kind, options)
+    with explain_damage(kind, document.limits):
+        loaded = load(document.data, document.limits)
+    return name_rows(loaded, kind, options)
 
 
-def _load_text(document: Document, kind: str, options: ReadOptions) -> Source:
+def _load_records(document: Document, kind: str, options: ReadOptions) -> Source:
     """Return the table of a text or a spreadsheet; a coding knows names, header, delimiter and decimal separator."""
     coding = options.encode if isinstance(options.encode, Coding) else None
     known = NO_FILE if coding is None else coding.layout
-    header = False if options.header == "auto" and known.has_header is False else options.header
     missing = BLANKS | spell_out([*options.missing_everywhere, *options.words_for_missing])
     if kind == "excel":
+        decimal = options.decimal or "."
         with explain_damage(kind, document.limits):
-            records = load_excel(document.data, document.limits, options.sheet, header, options.decimal, missing)
+            records = load_excel(document.data, document.limits, options.sheet, decimal)
     else:
-        records = _read_text(document, options, header, known.delimiter)
-    if records.n_titles and coding is None:
-        warn_of_titles(records.n_titles)
-    decimal = options.decimal
-    if decimal is None and records.delimiter == ",":
-        decimal = "."
-    elif decimal is None and records.delimiter is not None and known.delimiter not in (None, ","):
-        decimal = known.decimal
-    decimal = decimal or find_decimal(records.words, missing)
+        text = to_utf8(document.data, "utf-8" if document.is_decoded else options.encoding, document.limits)
+        records = read_text(text, options.delimiter, known.delimiter, document.limits)
+        decimal = options.decimal or _find_decimal(records, known, missing)
+    header = False if options.header == "auto" and known.has_header is False else options.header
     return lay_out(records, header, decimal, missing, () if coding is None else coding.called)
 
 
-def _read_text(document: Document, options: ReadOptions, header: bool | str, known: str | None) -> Records:
-    """Return the records of a text, whose delimiter is the one ``known`` from another file if this splits it evenly."""
-    encoding = "utf-8" if document.is_decoded else options.encoding
-    data, n_comments = blank_comments(to_utf8(document.data, encoding, document.limits), header)
-    delimiter = _choose_delimiter(data, options.delimiter, known)
-    n_titles, wording = 0, dict[str, str]()
-    if header:
-        data, n_titles = blank_titles(data, delimiter)
-        data, wording = take_wording(data, delimiter)
-    detected = {"delimiter": next((name for name, each in DELIMITERS.items() if each == delimiter), delimiter)}
-    if n_left_out := n_comments + n_titles + 2 * bool(wording):
-        detected["comments"] = str(n_left_out)
-    records = read_records(data, delimiter, document.limits)
-    return replace(records, delimiter=delimiter, n_titles=n_titles, wording=wording, detected=detected)
-
-
-def _choose_delimiter(data: bytes, stated: str | None, known: str | None) -> str:
-    """Return the character that separates fields: as stated, or as found, by preference as in another file."""
-    found = find_delimiter(data, known) if stated is None else stated
-    delimiter = DELIMITERS.get(found, found)
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in ('"', "\n", "\r", "\0"):
-        raise ArgumentError("delimiter", f"must be one character or one of {tuple(DELIMITERS)}", stated)
-    return delimiter
+def _find_decimal(records: Records, known: Layout, missing: Collection[Value]) -> str:
+    """Return what separates decimals in a text: as in the file that a coding was made for, or as is found."""
+    if records.delimiter == ",":
+        return "."
+    known_decimal = known.decimal if known.delimiter not in (None, ",") else None
+    return known_decimal or find_decimal((words for _, words in records.columns), missing)
 
 
 def _find_weights(source: Source, options: ReadOptions, labels: Collection[int]) -> int | None:
@@ -276,13 +246,11 @@ def _name_columns(source: Source) -> Source:
         name = header or f"column {source.number(j)}"
         if name in places:
             place = source.origin.places[j]
-            leave_out = setting("drop", place, python=f"drop=[{place}]")
-            has_header = source.layout.has_header and not source.is_transposed
+            remedies = [f"leave one out with {setting('drop', place, python=f'drop=[{place}]')}"]
+            remedies += [f"pass {setting('header', False)}"] if source.layout.has_header else []
             raise DataError(
-                f"the file must be a table with distinct column names; got {name!r} in "
-                f"{'rows' if source.is_transposed else 'columns'} {source.number(places[name])} and "
-                f"{source.number(j)}. Rename one, or leave one out with {leave_out}"
-                + (f", or pass {setting('header', False)}." if has_header else ".")
+                f"the file must be a table with distinct column names; got {name!r} in columns "
+                f"{source.number(places[name])} and {source.number(j)}. Rename one, or {', or '.join(remedies)}."
             )
         places[name] = j
     return replace(source, names=list(places))

@@ -6,15 +6,11 @@ import functools
 import io
 import re
 import zipfile
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from isinglass.data.column import number_distinct
-from isinglass.data.files.cells import find_decimal
 from isinglass.data.files.documents import BYTES_PER_OBJECT, Limits
-from isinglass.data.files.preamble import count_titles
-from isinglass.data.files.records import Records
-from isinglass.data.files.text import SAMPLE_RECORDS
+from isinglass.data.files.text import Records
 from isinglass.data.meaning.values import Value
 from isinglass.errors import ArgumentError, DataError
 
@@ -24,18 +20,8 @@ if TYPE_CHECKING:
 _CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
-def load_excel(
-    data: bytes,
-    limits: Limits,
-    sheet: str | int | None,
-    header: bool | str,
-    decimal: str | None,
-    missing: Collection[Value],
-) -> Records:
-    """Read a sheet of a spreadsheet as text, without titles above a header.
-
-    Numbers are written with the ``decimal`` separator, by default that of its texts.
-    """
+def load_excel(data: bytes, limits: Limits, sheet: str | int | None, decimal: str) -> Records:
+    """Read a sheet of a spreadsheet as text; numbers are written with the ``decimal`` separator of its texts."""
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
@@ -48,17 +34,11 @@ def load_excel(
     rows = page.to_python()
     if not rows:
         raise DataError(f"the sheet {page.name!r} is empty.")
-    n_titles = count_titles([[_spell(cell) for cell in row] for row in rows[:SAMPLE_RECORDS]]) if header else 0
-    first, *others = rows[n_titles:]
-    limits.check_shape(1 + len(others), len(first))
-    cells_of = list(zip(*others, strict=True)) or [() for _ in first]
-    decimal = decimal or find_decimal(
-        [{cell for cell in cells if isinstance(cell, str)} for cells in cells_of], missing
-    )
-    columns = [number_distinct([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
-    top = (page.start or (0, 0))[0] + 1 + n_titles
-    names = [_spell(cell, decimal) for cell in first]
-    return Records(names, columns, lambda record: record + top, n_titles=n_titles, detected={"sheet": page.name})
+    limits.check_shape(len(rows), len(rows[0]))
+    first, *others = ([_spell(cell, decimal) for cell in row] for row in rows)
+    columns = list(map(number_distinct, zip(*others, strict=True))) or [number_distinct(()) for _ in first]
+    top = (page.start or (0, 0))[0] + 1
+    return Records(first, columns, lambda record: record + top, detected={"sheet": page.name})
 
 
 def _choose_sheet(book: CalamineWorkbook, sheet: str | int | None) -> CalamineSheet:
@@ -70,14 +50,11 @@ def _choose_sheet(book: CalamineWorkbook, sheet: str | int | None) -> CalamineSh
         raise ArgumentError(
             "sheet", "must be a sheet of the file", sheet, f"The file has {', '.join(map(repr, names))}."
         )
-    pages = map(book.get_sheet_by_name, names if sheet is None else [sheet])
-    for page in pages:
-        if min(page.height, page.width) > 1:
-            break
-    return page
+    pages = list(map(book.get_sheet_by_name, names if sheet is None else [sheet]))
+    return next((page for page in pages if min(page.height, page.width) > 1), pages[-1])
 
 
-def _spell(cell: Value, decimal: str = ".") -> str:
+def _spell(cell: Value, decimal: str) -> str:
     """Return a cell of a spreadsheet as a text file has it."""
     if not isinstance(cell, float):
         return str(cell)

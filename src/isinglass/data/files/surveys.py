@@ -17,24 +17,21 @@ from isinglass.data.meaning.values import Value, as_whole
 from isinglass.data.source import Source
 from isinglass.errors import DataError
 
-_READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
-"""Functions of pyreadstat."""
-SURVEYS = tuple(_READERS)
 _VARIABLE, _LABELS, _LABELED, _LINES, _EXTENSION = 2, 3, 4, 6, 7
 """Records in the dictionary of an SPSS file: a variable, value labels, the variables that have them, a text, others."""
 _INTEGERS, _ENCODING = 3, 20
 """Extensions: numbers about the machine, and the name of the encoding."""
 
 
-def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
-    """Read a file of Stata, SPSS or SAS, with the labels of its values."""
+def load_survey(reader: str, data: bytes, limits: Limits) -> Source:
+    """Read a file of Stata, SPSS or SAS by a function of pyreadstat, with the labels of its values."""
     try:
         import pyreadstat
     except ImportError:
         raise ImportError('reading this format needs pyreadstat: pip install "isinglass[io]"') from None
-    if kind == "spss":
+    if reader == "read_sav":
         _check_labels(data)
-    read = getattr(pyreadstat, _READERS[kind])
+    read = getattr(pyreadstat, reader)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "survey"
         path.write_bytes(data)
