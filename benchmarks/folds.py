@@ -29,8 +29,8 @@ from isinglass.conditionals import row_scores
 from isinglass.data import Table, as_table
 from isinglass.select import TwoStageChoice
 from isinglass.select.folds import split_rows
-from isinglass.select.held_out_gains import _without_edges
-from isinglass.select.stage_problem import pair_weights, solve_stage
+from isinglass.select.prediction_check import without_edges
+from isinglass.select.stages import pair_weights, solve_stage
 from isinglass.select.task import Task
 
 TABLES = ("nltcs", "mushrooms", "dna", "adult", "plants", "connect4", "jester", "baudio", "moviereview")
@@ -128,12 +128,12 @@ def study(X: Bytes) -> tuple[TwoStageChoice, dict[str, FloatArray], dict[str, fl
     steps: list[float] = []
     for part in split_rows(table, None, choice.n_folds, rng):
         training, held = (task.on(side) for side in part)
-        alone, rows = _without_edges(training), np.asarray(training.table)
+        alone, rows = without_edges(training), np.asarray(training.table)
         for tol in TOLERANCES:
             begin = time.process_time()
             rough: Task = training.replace(paths=training.paths.replace(tol=tol))
-            lasso = solve_stage(rough, [first.alpha], start=[first])[0]
-            fits = [solve_stage(rough, [one.alpha], exponent, lasso, start=[one])[0] for exponent, one in wanted]
+            lasso = solve_stage(rough, first.alpha, start=first)
+            fits = [solve_stage(rough, one.alpha, exponent, lasso, start=one) for exponent, one in wanted]
             name = f"to {tol:g}"
             seconds[name] = seconds.get(name, 0.0) + time.process_time() - begin
             found[name] = found.get(name, 0.0) + gains(fits, held.table, alone)

@@ -14,7 +14,7 @@ from isinglass import Network, Solution, as_table, simulate
 from isinglass.metrics import edge_confusion
 from isinglass.select import Stage
 from isinglass.select.scoring import edge_price
-from isinglass.select.stage_search import StageSearch, first_stage, second_stage
+from isinglass.select.stages import StageSearch, first_stage, second_stage
 from isinglass.select.task import Task
 
 SMALLEST = 1e-3

@@ -281,21 +281,21 @@ def _facts_about_reading():
 
 
 def _facts_about_stages():
-    from isinglass.select import prediction_check, stage_search, two_stage
+    from isinglass.select import prediction_check, stages, two_stage
 
     assert two_stage.MOST_SEARCHED == 500_000
     yield "scale.md", "on a random sample of at most half a million rows"
-    assert stage_search.SPARSER == 4.0
+    assert stages.SPARSER == 4.0
     yield "scale.md", "starting at four times the alphas that the sample suggests"
-    first, second = stage_search.FIRST, stage_search.SECOND
+    first, second = stages.FIRST, stages.SECOND
     assert first.stride_for(10**4) == 2
     yield "selection.md", "never visits more than every second alpha of its grid"
     assert first.stride_for(9) > first.stride_for(10) == 2
     assert "(10 or more give the same pass)" in isinglass.IsingNetwork.__doc__
     yield "selection.md", f"$r = {first.ratio}$ in stage 1 and ${second.ratio}$ in stage 2"
     yield "selection.md", f"{ONE_TO_TEN[first.stride]} steps of the lattice (stage 1) or {ONE_TO_TEN[second.stride]}"
-    yield "selection.md", f"criterion is {stage_search.HOPELESS:g} above that of the empty network"
-    assert (stage_search.TURNED, stage_search.FARTHEST) == (0.5, 0.25)
+    yield "selection.md", f"criterion is {stages.HOPELESS:g} above that of the empty network"
+    assert (stages.TURNED, stages.FARTHEST) == (0.5, 0.25)
     yield "selection.md", "alpha is below half of the best one so far"
     yield "notebook.md", "stage 2 ends at half of its best alpha"
     judged = two_stage.KEEP + prediction_check.CLEARLY * (1 - two_stage.KEEP)

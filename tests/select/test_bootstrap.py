@@ -12,6 +12,7 @@ from networks import make_table
 from isinglass import (
     EBIC,
     CrossValidation,
+    Fixed,
     IsingLasso,
     IsingLassoCV,
     IsingLassoEBIC,
@@ -433,23 +434,24 @@ def test_resamples_that_do_not_converge_are_counted(table):
 CALLS = []
 
 
-def counted(X):
-    CALLS.append(len(X))
-    return ising_path(X, [0.05])[0]
+class Counted(Fixed):
+    def choose(self, task):
+        CALLS.append(len(task.table))
+        return super().choose(task)
 
 
 def test_checkpoint_resumes_refuses_and_prolongs(table, tmp_path):
     file = tmp_path / "boot"
     CALLS.clear()
-    first = bootstrap(table, ByFunction(counted), n_boot=5, random_state=0, run=Run(checkpoint=file))
+    first = bootstrap(table, Counted(), n_boot=5, random_state=0, run=Run(checkpoint=file))
     assert len(CALLS) == 6
-    longer = bootstrap(table, ByFunction(counted), n_boot=8, random_state=0, run=Run(checkpoint=file))
+    longer = bootstrap(table, Counted(), n_boot=8, random_state=0, run=Run(checkpoint=file))
     assert len(CALLS) == 6 + 1 + 3  # the whole table, and the three new resamples
     assert longer.strengths[:5].tobytes() == first.strengths.tobytes()
     with pytest.raises(DataError, match="random_state"):
-        bootstrap(table, ByFunction(counted), n_boot=5, random_state=1, run=Run(checkpoint=file))
+        bootstrap(table, Counted(), n_boot=5, random_state=1, run=Run(checkpoint=file))
     with pytest.raises(DataError, match="differs in X"):
-        bootstrap(table[:-1], ByFunction(counted), n_boot=5, random_state=0, run=Run(checkpoint=file))
+        bootstrap(table[:-1], Counted(), n_boot=5, random_state=0, run=Run(checkpoint=file))
 
 
 def test_checkpoint_names_the_setting_that_differs(table, tmp_path):

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isinglass import EBIC, Method, StARS, as_table, ising_path
+from isinglass import EBIC, Method, StARS, as_table
 from isinglass.errors import DataError
 from isinglass.select import checkpoint
 from isinglass.select.checkpoint import Checkpoint
@@ -228,7 +228,8 @@ def test_identities_tell_apart_what_matters():
     assert len({identify(value) for value in (1, 1.0, "1", True, (1,), {1: 1}, None)}) == 7
     assert identify({"a": 1, "b": 2}) == identify({"b": 2, "a": 1})
     assert len(identify(list(range(100_000)))) < 200
-    assert identify(ising_path) == "isinglass.solve.path.ising_path"
+    assert identify(EBIC(gamma=1)) == identify(EBIC(gamma=np.float64(1.0)))
+    assert EBIC(gamma=1) == EBIC(gamma=1.0)
     methods = [Method(), Method(selector=EBIC()), Method(selector=EBIC(gamma=0.5)), Method(tol=1e-9)]
     methods += [Method(penalty_weights=np.full((3, 3), k)) for k in (1.0, 2.0)]
     assert len({identify(method) for method in methods}) == len(set(methods)) == 6

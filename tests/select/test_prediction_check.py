@@ -7,7 +7,7 @@ from isinglass import Method, as_table, simulate
 from isinglass.select.folds import split_rows
 from isinglass.select.prediction_check import PredictionCheck
 from isinglass.select.scoring import edge_price
-from isinglass.select.stage_search import first_stage, second_stage
+from isinglass.select.stages import first_stage, second_stage
 from isinglass.select.task import Task
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=0.8, fields="balanced"), 200, random_state=2)

@@ -9,7 +9,7 @@ from isinglass.conditionals import row_scores
 from isinglass.data import as_table
 from isinglass.errors import GridEndWarning
 from isinglass.select import scoring as choice
-from isinglass.select.held_out_gains import prediction_scores
+from isinglass.select.scoring import prediction_scores
 
 
 def solution(alpha, n_edges):

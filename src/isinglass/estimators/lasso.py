@@ -20,8 +20,7 @@ from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Fixed
 from isinglass.select.settings import Alphas
 from isinglass.select.stars import StARS
-from isinglass.select.two_stage import TwoStage
-from isinglass.select.two_stage_choice import TwoStageChoice
+from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 DEFAULT_FOLDS = 10
 

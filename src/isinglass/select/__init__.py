@@ -2,9 +2,9 @@
 
 To read it, begin with `settings` (records of settings, and `Run`), `task` (one table and how its pairs are estimated)
 and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are `ebic`,
-`cross_validation`, `stars` and the default, `two_stage`; they share `scoring` and `folds`. Each `stage` of the
-default searches a path (`stage_search`) of convex problems (`stage_problem`); their networks are judged by rows that
-were left out (`prediction_check`, `held_out_gains`), and one is returned in a `two_stage_choice`.
+`cross_validation`, `stars` and the default, `two_stage`; they share `scoring` and `folds`. The
+`stages` of the default search paths of convex problems; their networks are judged by rows that were left out
+(`prediction_check`).
 
 `method` joins an estimator and a selector: the only way from a table to a `Fit`. It completes missing cells
 (`imputation`, `pooling`) and adds standard errors (`refit`, on `sandwich`) and q-values (`error_rates`).
@@ -29,11 +29,10 @@ from isinglass.select.refit import Refit, refit
 from isinglass.select.run import Run
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
-from isinglass.select.stage import Stage
+from isinglass.select.stages import Stage
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings
-from isinglass.select.two_stage import TwoStage
-from isinglass.select.two_stage_choice import TwoStageChoice
+from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 __all__ = [
     "EBIC",

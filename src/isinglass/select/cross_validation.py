@@ -103,6 +103,7 @@ class CrossValidation(Selector):
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_word("rule", self.rule, RULES)
         if self.splits is None:
             check_count("n_folds", self.n_folds, least=2)

@@ -109,6 +109,7 @@ class EBIC(Selector):
     gamma: float = 0.25
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_not_negative("gamma", self.gamma)
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
 

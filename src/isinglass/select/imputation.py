@@ -140,6 +140,7 @@ class ImputationSettings(Settings):
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("n_imputations", "max_rounds"):
             check_count(name, getattr(self, name))
 

@@ -78,7 +78,7 @@ class Method(PathSettings):
     imputation: ImputationSettings = field(default=ImputationSettings())
 
     def __post_init__(self) -> None:
-        PathSettings.__post_init__(self)
+        super().__post_init__()
         check_flag("standard_errors", self.standard_errors)
         if self.fdr is not None:
             check_share("fdr", self.fdr)
@@ -125,7 +125,7 @@ class Method(PathSettings):
                     missing = missing and replace(missing, **{name: getattr(pooled, name) for name in lost})
                 except TimeoutError:
                     choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
-            refits = self._refit(completed, solution, pooled, run) if self.selector.keeps_errors else None
+            refits = self._refit(completed, solution, pooled, run) if self.selector.is_reweighted else None
         warn_determined(solution.network)
         if self.fdr is not None:
             edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(solution.edge_index)

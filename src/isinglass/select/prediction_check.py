@@ -1,5 +1,7 @@
 """The check by prediction: networks of the stages scored on held-out rows, and which of them is taken.
 
+Each fold repeats both stages on its training rows and scores the rows that it holds out.
+
 1. Score the choices of both stages. That of the EBIC stays if it clearly keeps enough of the gain of the other.
 2. Score networks beside the choices. The gain rises to the best network of a stage and falls beyond: few are needed.
 3. If one predicts clearly better, take the sparsest network that keeps enough of the best gain, also among those of
@@ -9,26 +11,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
-from isinglass.arrays import FloatArray
+from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.data import category_counts, which_occur
+from isinglass.machine.threads import thread_count
+from isinglass.network import Network
+from isinglass.results import Solution
 from isinglass.select.folds import Split
-from isinglass.select.held_out_gains import HeldOutGains, Place
-from isinglass.select.scoring import EdgePrice
-from isinglass.select.stage import Stage
-from isinglass.select.stage_problem import FULL
-from isinglass.select.stage_search import StageSearch, first_stage, second_stage
+from isinglass.select.parallel import run_tasks, task_run
+from isinglass.select.scoring import EdgePrice, prediction_scores
+from isinglass.select.stages import FULL, GENTLE, Stage, StageSearch, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task
-from isinglass.select.two_stage_choice import TwoStageChoice
 from isinglass.selection_records import Reason
 
-LASSO, REWEIGHTED, GENTLE = 0, 1, 2
-"""Numbers of the stages: stage 1, stage 2 with full weights, and with gentle ones if the full ones predict poorly."""
-EXPONENTS = (0.0, FULL, 0.5)
-"""Their exponents of the penalty weights."""
+SHORT_FOLD_CELLS = 40_000
+"""Cells of a table below which folds run in threads, for which kernels are too short."""
+FEWEST_CELLS = 300_000
+"""Cells of a table below which starting worker processes costs more than it saves."""
+EXPONENTS = (0.0, FULL, GENTLE)
+"""Exponents of the penalty weights of the stages: the lasso, and the two kinds of stage 2."""
+LASSO, REWEIGHTED, GENTLY = range(3)
 CLEARLY = 0.5
 """Share of what may be lost that the choice of the EBIC must have left, compared with that of the AIC, to need no other
 network to be scored. The AIC looks for the best prediction, and finds it where there are more rows than columns."""
@@ -39,26 +47,8 @@ WIDEST = 30.0
 STRIDE = 2.0
 """Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
-
-
-def check_choice(
-    task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
-) -> TwoStageChoice:
-    """Return the network that is taken, given the choices of both stages and the share of the gain to keep."""
-    check = PredictionCheck(task, folds, price, keep, first, second)
-    place, reason = check.decide()
-    if check.stages[REWEIGHTED].solution is not second.solution:
-        # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
-        return check_choice(task, folds, price, keep, *check.stages[: REWEIGHTED + 1])
-    return check.take(place, reason)
-
-
-class Candidate(NamedTuple):
-    """The sparsest network of a stage that keeps enough of the gain. The smallest of several candidates is taken."""
-
-    n_edges: int
-    loss: float  # minus its gain
-    place: Place
+Place = tuple[int, int]
+"""A network: the number of its stage, and its own number in it."""
 
 
 class PredictionCheck:
@@ -70,7 +60,7 @@ class PredictionCheck:
     def __init__(
         self, task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
     ) -> None:
-        self.task, self.folds = task, folds
+        self.task = task
         self.price = price  # of edges in stage 2
         self.keep = keep  # share of the best gain that the network must keep
         self.stages = [first, second]
@@ -94,36 +84,33 @@ class PredictionCheck:
         if best == 0.0:
             return (REWEIGHTED, 0), "empty"
 
-        gentle = self._search(GENTLE).search()
+        gentle = self.search(GENTLY).search()
         self.stages.append(gentle)
-        self.score([(GENTLE, gentle.index)])
+        self.score([(GENTLY, gentle.index)])
         if not self.held_out.is_cut:
-            self._climb(LASSO, REWEIGHTED, GENTLE)
+            self._climb(LASSO, REWEIGHTED, GENTLY)
             self._refine()
         return self._sparsest(self.keep * self.held_out.best()[0]), "prediction"
 
-    def _search(self, number: int) -> StageSearch:
-        """Return the search of a stage, from its choices for all rows."""
+    def search(self, number: int) -> StageSearch:
+        """Return the search of a stage, from the choice of stage 1 for all rows."""
         if number == LASSO:
             return first_stage(self.task)
         return second_stage(self.task, self.stages[LASSO].solution, EXPONENTS[number], self.price)
 
-    def take(self, place: Place, reason: Reason) -> TwoStageChoice:
-        """Return the choice of a network, solved to the tolerance of the task, with what is known of all."""
+    def solved(self, place: Place) -> tuple[list[Stage], Place]:
+        """Return the stages with the gains that are known, and the place of a network, solved in full."""
         number, index = place
         stages = [stage.with_gains(self.held_out.in_stage(k)) for k, stage in enumerate(self.stages)]
         if index != stages[number].index:
             rough = stages[number].path[index]
-            (solved,) = self._search(number).solve([rough.alpha], rough)
+            (solved,) = self.search(number).solve([rough.alpha], rough)
             stages[number], index = stages[number].with_network(solved)
-        check, n_folds, left_out = "the check by prediction", len(self.held_out.fits), list[str]()
-        if self.held_out.is_cut:
-            left_out.append(f"networks that {check} would have looked at" if n_folds else check)
-        return TwoStageChoice.of(stages, number, reason, self.keep, left_out, index=index, n_folds=n_folds)
+        return stages, (number, index)
 
     def score(self, places: Iterable[Place]) -> None:
         """Find the gains of networks, if there is time."""
-        self.held_out.score({(k, index): (self.stages[k].exponent, self.stages[k].path[index]) for k, index in places})
+        self.held_out.score({(k, index): (EXPONENTS[k], self.stages[k].path[index]) for k, index in places})
 
     def _climb(self, *numbers: int, least: float = np.inf) -> None:
         """Score networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
@@ -156,7 +143,7 @@ class PredictionCheck:
         alphas = self.stages[number].path.alphas
         alpha = alphas[index]
         if number != LASSO and step > 0 and alphas[-1] > alpha / STRIDE:
-            self.stages[number] = self._search(number).extend(self.stages[number])
+            self.stages[number] = self.search(number).extend(self.stages[number])
             alphas = self.stages[number].path.alphas
         following = int(log_distances(alphas, alpha * STRIDE**-step).argmin())
         is_beside = alpha > 0.0 and (following - index) * step > 0
@@ -174,14 +161,14 @@ class PredictionCheck:
         self.score(halves)
 
     def _sparsest(self, least: float) -> Place:
-        """Return the sparsest network with at least this gain, scoring those around it."""
-        candidates = list[Candidate]()
-        for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
-            index = self._bisect(number, least, most_edges=min(candidates).n_edges if candidates else math.inf)
+        """Return the network with the fewest edges and at least this gain, scoring those around it."""
+        found = list[tuple[int, float, Place]]()  # edges, then minus the gain: the better one of two alike is first
+        for number in (REWEIGHTED, GENTLY, LASSO):
+            index = self._bisect(number, least, most_edges=min(found)[0] if found else math.inf)
             if index is not None:
-                n_edges, place = self.stages[number].path[index].n_edges, (number, index)
-                candidates.append(Candidate(n_edges, -self.held_out.gains[place], place))
-        return min(candidates).place
+                gain = self.held_out.gains[number, index]
+                found.append((self.stages[number].path[index].n_edges, -gain, (number, index)))
+        return min(found)[2]
 
     def _bisect(self, number: int, least: float, most_edges: float) -> int | None:
         """Return the sparsest network of a stage with at least this gain, if it has one, found by bisection.
@@ -206,3 +193,116 @@ class PredictionCheck:
 def log_distances(alphas: FloatArray, alpha: float) -> FloatArray:
     """Return how far alphas are from one of them, on the scale of their logarithms."""
     return np.asarray(np.abs(np.log(np.maximum(alphas, TINY) / (alpha or TINY))))
+
+
+class HeldOutGains:
+    """The gains of networks over independent columns in the rows that folds hold out, found when they are asked for.
+
+    ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
+    """
+
+    def __init__(self, task: Task, folds: Sequence[Split], first: Solution, reference: Solution) -> None:
+        self.task, self.folds, self.first, self.reference = task, folds, first, reference
+        self.gains: dict[Place, float] = {}
+        self.lead_errors: dict[Place, float] = {}  # standard errors of what these gains are ahead of the reference's
+        self.empty_error = math.nan  # standard error of the gain of the reference over no edges
+        self.fits: Sequence[FoldFit] = ()  # of every fold
+        self.is_cut = False  # whether there was no time to score all that was asked for
+
+    def score(self, networks: Mapping[Place, tuple[float, Solution]]) -> None:
+        """Find the gains of networks, each given with the exponent of its stage, if there is time."""
+        missing = {place: network for place, network in networks.items() if place not in self.gains}
+        self.is_cut = self.is_cut or (bool(missing) and self.task.is_late)
+        if not missing or self.is_cut:
+            return
+        self.fits, n_rows = self._fit_folds(list(missing.values())), self.task.n_rows
+        means, squares = np.sum([fit.sums for fit in self.fits], axis=0) / n_rows
+        leads = means - np.r_[0.0, np.full(len(missing), means[0])]
+        errors = np.sqrt(np.maximum(squares - leads**2, 0.0) / n_rows)
+        self.empty_error = float(errors[0])
+        self.gains |= dict(zip(missing, means[1:].tolist(), strict=True))
+        self.lead_errors |= dict(zip(missing, errors[1:].tolist(), strict=True))
+
+    def in_stage(self, number: int) -> dict[int, float]:
+        """Return the gains that are known in a stage, by the number of the network."""
+        return {index: gain for (k, index), gain in self.gains.items() if k == number}
+
+    def best(self) -> tuple[float, float]:
+        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
+        best = max(sorted(self.gains), key=lambda place: self.gains[place])
+        return (self.gains[best], self.lead_errors[best]) if self.gains[best] > 0.0 else (0.0, self.empty_error)
+
+    def _fit_folds(self, networks: Sequence[tuple[float, Solution]]) -> list[FoldFit]:
+        """Fit some networks in every fold."""
+        task, n_cells = self.task, math.prod(self.task.table.shape)
+        run = task.run if n_cells >= FEWEST_CELLS else task.run.replace(n_jobs=1)
+        inside, n_threads = task_run(run), None
+        if not task.table.is_whole:
+            n_threads = 1  # parts are what is worked on side by side
+        elif n_cells < SHORT_FOLD_CELLS:
+            inside, n_threads = run.inside(1), min(thread_count(run.n_threads), len(self.folds))
+        shared = replace(task.loosened(), run=inside, groups=None), self.first, self.reference, networks
+        work = [(*shared, fold, earlier) for fold, earlier in zip_longest(self.folds, self.fits)]
+        return run_tasks(_fit_fold, work, description="Cross-validation", run=run, n_threads=n_threads)
+
+
+class FoldFit(NamedTuple):
+    """What is fitted once in a fold, and the sums over the rows that it holds out."""
+
+    independent: Solution  # no edges
+    first: Solution  # at the alphas that the criteria chose for all rows: stage 1, and stage 2 with full weights
+    reference: Solution
+    #: gains over ``independent`` of the reference and of the networks that were asked for; and the squares of the first
+    #: and of the differences of the others from it
+    sums: FloatArray
+
+
+def _fit_fold(
+    task: Task,
+    first: Solution,
+    reference: Solution,
+    networks: Sequence[tuple[float, Solution]],
+    fold: Split,
+    earlier: FoldFit | None,
+) -> FoldFit:
+    """Fit networks to the training rows of a fold, each from that of all rows, and score the rows held out.
+
+    ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
+    ``earlier``: the fit of other networks in this fold, if there is one.
+    """
+    training, held = (task.on(part) for part in fold)
+
+    def fit(exponent: float, whole: Solution, weights: Solution | None = None) -> Solution:
+        return solve_stage(training, whole.alpha, exponent, weights, start=whole)
+
+    lasso = earlier.first if earlier else fit(0.0, first)
+    reweighted = earlier.reference if earlier else fit(FULL, reference, lasso)
+    independent = earlier.independent if earlier else without_edges(training)
+    known = {(0.0, first.alpha): lasso, (FULL, reference.alpha): reweighted}
+    fits = [known.get((exponent, whole.alpha)) or fit(exponent, whole, lasso) for exponent, whole in networks]
+    scored = [solution.network for solution in (independent, reweighted, *fits)]
+    sums = held.table.sum_rows(_sum_gains, scored, which_occur(task.table))
+    return FoldFit(independent, lasso, reweighted, sums)
+
+
+def _sum_gains(
+    table: Bytes, weight: FloatArray | None, networks: Sequence[Network], possible: Mask | None
+) -> FloatArray:
+    """Return the sums of a `FoldFit` over some rows; the first two networks are independent columns and the reference.
+
+    A gain is one in log pseudo-likelihood, but continuous columns are scored by their order (`prediction_scores`).
+    """
+    unit = np.ones(len(table)) if weight is None else weight
+    scores = np.array([prediction_scores(table, network, unit, possible) for network in networks])
+    lead, *gains = scores[1:] - scores[0]
+    squares = [lead**2, *((gain - lead) ** 2 for gain in gains)]
+    return np.array([[unit @ each for each in (lead, *gains)], [unit @ each for each in squares]])
+
+
+def without_edges(task: Task) -> Solution:
+    """Return the network of independent columns, with smoothed fields; given the covariates, if there are any."""
+    table = task.table
+    if table.variables.has_covariates:
+        return task.path(1)[0]
+    fields = table.variables.fields_of(np.log(category_counts(table) + 0.5))
+    return Solution(Network(fields, [], [], variables=table.variables), np.inf)

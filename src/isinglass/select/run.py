@@ -45,6 +45,7 @@ class Run(Settings):
     max_time: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
             raise ArgumentError("max_time", "must be a positive number of seconds", self.max_time)
         if self.max_time is not None and self.checkpoint is not None:

@@ -1,4 +1,4 @@
-"""What chooses the penalty: the base of all selectors, what they return, and those that have nothing to choose."""
+"""What chooses the penalty: the base of all selectors, what they return, and those of penalties that are given."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, join_words, plural
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
+from isinglass.select.stages import FULL, solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.solve.following import MAX_STEPS
@@ -60,11 +61,11 @@ class Choice(Frozen):
         """Where the solver starts in a similar table."""
         return WarmStart(self.solution)
 
-    def fixed(self, scale: float = 1.0) -> Selector:
+    def fixed(self, scale: float = 1.0) -> Fixed:
         """Return the selector at the penalty that was chosen, times ``scale``."""
         per_node = self.solution.alphas_per_node
         if per_node is not None:
-            return FixedPerNode(tuple((scale * np.asarray(per_node)).tolist()))
+            return Fixed(tuple((scale * np.asarray(per_node)).tolist()))
         return Fixed(scale * float(self.alpha))
 
     @property
@@ -88,7 +89,6 @@ class Selector(Settings):
     is_given: ClassVar[bool] = False  # whether there is nothing to choose, so that only ratios of row weights matter
     keeps_time: ClassVar[bool] = False  # whether it returns the best network so far when the time is spent
     keeps_tasks: ClassVar[bool] = False  # whether a checkpoint keeps what it has finished
-    keeps_errors: ClassVar[bool] = False  # whether its couplings are hardly shrunken and have standard errors
 
     @property
     def words(self) -> str:
@@ -99,6 +99,11 @@ class Selector(Settings):
         """Return the same for the number of folds that there were."""
         return self.words
 
+    @property
+    def is_reweighted(self) -> bool:
+        """Whether its couplings are hardly shrunken, and have standard errors."""
+        return False
+
     def check(self, table: AnyTable) -> None:
         """Raise for a table that these settings are not for, before its missing cells are imputed."""
 
@@ -107,29 +112,17 @@ class Selector(Settings):
         raise NotImplementedError
 
 
-class Given(Selector):
-    """Base class of the selectors that have nothing to choose."""
-
-    is_given = True
-
-    @property
-    def words(self) -> str:
-        """How it is set, in words."""
-        return "given"
-
-    def changed(self) -> Options:
-        """Return all fields: what is given has no default that goes without saying."""
-        return self.items()
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Fixed(Given):
+class Fixed(Selector):
     """A penalty that is given.
 
     Parameters
     ----------
-    alpha : float, default 0.05
-        The penalty of all pairs.
+    alpha : float or tuple of float, default 0.05
+        The penalty of all pairs; or of the regression of every node, NaN for constant columns.
+    lasso, exponent : float, optional
+        To keep the penalties of `TwoStage`: pairs are penalized in proportion to 1 / abs(coupling) ** exponent, with
+        the couplings of a first stage whose penalty is ``lasso``. With exponent 0 there is only this first stage.
 
     Examples
     --------
@@ -139,27 +132,46 @@ class Fixed(Given):
     """
 
     name = "given"
-    alpha: float = 0.05
+    is_given = True
+    alpha: float | tuple[float, ...] = 0.05
+    lasso: float | None = None
+    exponent: float = FULL
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check_not_negative("alpha", self.alpha))
+        super().__post_init__()
+        if not isinstance(self.alpha, tuple):
+            check_not_negative("alpha", self.alpha)
 
-    def choose(self, task: Task) -> Choice:
-        """Return the network at this penalty."""
-        warm_start = task.warm_start
-        return Choice(task.path([self.alpha], start=None if warm_start is None else warm_start.solution))
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        if self.lasso is None or not self.exponent:
+            return "given"
+        power = "" if self.exponent == FULL else f" to the power {self.exponent:g}"
+        return f"given, in inverse proportion to the couplings{power} of a lasso with penalty {self.lasso:.4g}"
 
+    @property
+    def is_reweighted(self) -> bool:
+        """Whether they are penalties of two stages."""
+        return self.lasso is not None
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FixedPerNode(Given):
-    """Penalties of the regressions of nodes, which were chosen for another table."""
-
-    name = "given-per-node"
-    alphas: tuple[float, ...]  #: one for each node, NaN for constant columns
+    def changed(self) -> Options:
+        """Return the fields that say something: the penalty has no default that goes without saying."""
+        return {"alpha": self.alpha, **super().changed()}
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
-        return Choice(_regressions(task).at(task.table.whole(), self.alphas))
+        if isinstance(self.alpha, tuple):
+            return Choice(_regressions(task).at(task.table.whole(), self.alpha))
+        start = None if task.warm_start is None else task.warm_start.solution
+        if self.lasso is None:
+            return Choice(task.path([self.alpha], start=start))
+        first = None
+        if self.exponent:
+            first = solve_stage(task, self.lasso, start=None if task.warm_start is None else task.warm_start.first)
+            if not first.n_edges:
+                return Choice(Path((first,)))
+        return Choice(Path((solve_stage(task, self.alpha, self.exponent, first, start),)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,6 +202,7 @@ class PerNode(Selector):
     gamma: float = 0.25
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_count("alphas", self.alphas, least=2)
         check_not_negative("gamma", self.gamma)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from types import FunctionType
 from typing import Self
 
 import numpy as np
@@ -19,12 +18,23 @@ from isinglass.solve.alphas import alpha_grid
 from isinglass.variables import Variables
 
 Alphas = int | float | Sequence[float] | AnyArray  # as model files hold them; functions take `AlphasLike`
-_LONGEST = 300
+_LONGEST = 300  # characters of a value that is its own identity
+_UNSAID = ("read_by", "guesses", "rows", "row_names")  # of tables and variables: no result depends on them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """Base of frozen settings; two are equal if their fields are, arrays by their content."""
+
+    def __post_init__(self) -> None:
+        """Take numbers as those of Python, and whole ones as floats where a field holds these: 1 and 1.0 are equal."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            plain = value.item() if isinstance(value, np.generic) else value
+            if is_whole(plain) and "float" in str(each.type):
+                plain = float(plain)
+            if plain is not value:
+                object.__setattr__(self, each.name, plain)
 
     def items(self) -> Options:
         """Return the fields by name."""
@@ -41,7 +51,11 @@ class Settings:
         return hash(identify(self))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={_show(value)}' for name, value in self.changed().items())})"
+        shown = (
+            f"{name}={f'array of shape {value.shape}' if isinstance(value, np.ndarray) else repr(value)}"
+            for name, value in self.changed().items()
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def changed(self) -> Options:
         """Return the fields that differ from their defaults."""
@@ -52,54 +66,39 @@ class Settings:
 def identify(value: object, *, strictly: bool = False) -> str:
     """Return a text that two values share only if they are the same settings or the same data.
 
-    Arrays and tables are known by the digest of their content, settings by their fields, functions by their names.
-    What has none of these, such as a generator that has a state, is known by its place in memory, or refused if
-    ``strictly``.
+    Long ones and arrays are known by the digest of their content. What has no content, such as a generator that has a
+    state, is known by its place in memory, or refused if ``strictly``.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return _shorter(repr(value))
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return f"{value.dtype.str} {value.shape} {_digest(np.ascontiguousarray(value).tobytes())}"
-    if isinstance(value, Settings):
-        inside = [f"{name}={identify(item, strictly=strictly)}" for name, item in value.items().items()]
-        return _shorter(f"{type(value).__name__}({', '.join(inside)})")
-    if isinstance(value, Mapping):
-        value = [(key, value[key]) for key in sorted(value, key=str)]
-    if isinstance(value, tuple | list):
-        return _shorter(f"({', '.join(identify(item, strictly=strictly) for item in value)})")
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.dtype.hasobject):
         return identify(value.tolist(), strictly=strictly)
-    if isinstance(value, np.random.SeedSequence):
-        return f"SeedSequence({value.entropy}, {value.spawn_key})"
-    if isinstance(value, Table | Network | Variables):
-        names = [field.name for field in fields(value)]
-        parts = {
-            name: vars(value).get(name) for name in names if name not in ("read_by", "guesses", "rows", "row_names")
-        }
+    if value is None or isinstance(value, bool | int | float | str):
+        text = repr(value)
+    elif isinstance(value, np.ndarray):
+        return f"{value.dtype.str} {value.shape} {_digest(np.ascontiguousarray(value).tobytes())}"
+    elif isinstance(value, np.random.SeedSequence):
+        text = f"SeedSequence({value.entropy}, {value.spawn_key})"
+    elif isinstance(value, Settings):
+        text = type(value).__name__ + identify(value.items(), strictly=strictly)
+    elif isinstance(value, Table | Network | Variables):
+        parts = {each.name: vars(value).get(each.name) for each in fields(value) if each.name not in _UNSAID}
         return _digest(identify({name: part for name, part in parts.items() if part is not None}).encode())
-    name = getattr(value, "__qualname__", None)
-    if isinstance(value, FunctionType | type) and name is not None and "<" not in name:
-        return f"{value.__module__}.{name}"
-    if strictly:
+    elif isinstance(value, Mapping):
+        inside = (f"{key!r}: {identify(value[key], strictly=strictly)}" for key in sorted(value, key=str))
+        text = f"{{{', '.join(inside)}}}"
+    elif isinstance(value, tuple | list):
+        text = f"({', '.join(identify(item, strictly=strictly) for item in value)})"
+    elif strictly:
         raise DataError(
             f"a checkpoint identifies its run by the settings, and cannot tell one {type(value).__name__} from another "
-            f"({str(value)[:80]!r}). Pass a seed instead of a generator, a function that has a name, or no checkpoint."
+            f"({str(value)[:80]!r}). Pass a seed instead of a generator, or no checkpoint."
         )
-    return f"{type(value).__qualname__} at {id(value)}"
+    else:
+        text = f"{type(value).__qualname__} at {id(value)}"
+    return text if len(text) <= _LONGEST else f"{text[:20]}… {_digest(text.encode(errors='surrogatepass'))}"
 
 
 def _digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
-
-
-def _shorter(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:20]}… {_digest(text.encode(errors='surrogatepass'))}"
-
-
-def _show(value: object) -> str:
-    return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
 def seed_words(random_state: object) -> str:

@@ -90,6 +90,7 @@ class StARS(Selector):
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.subsample_size is not None:
             check_count("subsample_size", self.subsample_size)
         check_count("n_subsamples", self.n_subsamples, least=2, most=MOST_TASKS)

@@ -59,6 +59,7 @@ class PathSettings(Settings):
     max_iter: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_word("estimator", self.estimator, ESTIMATORS)
         check_word("rule", self.rule, RULES)
         if self.tol is not None:

@@ -15,20 +15,17 @@ import numpy as np
 from isinglass.arguments import RandomSource, as_generator, check_count, check_not_negative, is_real
 from isinglass.data import PartedTable
 from isinglass.data.parts.selection import Fold
-from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, setting, warn
+from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, plural, setting, warn
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
-from isinglass.select.prediction_check import STRIDE, check_choice, log_distances
+from isinglass.select.prediction_check import REWEIGHTED, STRIDE, PredictionCheck, log_distances
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
-from isinglass.select.selector import Selector
+from isinglass.select.selector import Choice, Fixed, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
-from isinglass.select.stage import Stage, alphas_below
-from isinglass.select.stage_problem import FULL
-from isinglass.select.stage_search import first_stage, second_stage
-from isinglass.select.task import Task
-from isinglass.select.two_stage_choice import TwoStageChoice
-from isinglass.selection_records import Evidence, Reason
+from isinglass.select.stages import FULL, Stage, first_stage, second_stage
+from isinglass.select.task import Task, WarmStart
+from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 from isinglass.storage import stored_as
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
@@ -37,6 +34,64 @@ MOST_SEARCHED = 500_000
 """Rows of a table in parts up to which penalties are searched and checked on all of them."""
 MOST_GATHERED = 100_000_000
 """Cells of such a sample up to which it is searched in this process, where no messages are waited for: 2 GB."""
+CHECK = "the check by prediction"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TwoStageChoice(Choice):
+    """The network that the two-stage estimate chose, and how."""
+
+    #: Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
+    stages: tuple[Stage, ...]
+    stage: int  #: where the network is: the number of the stage (from 0)
+    #: "ebic": it has the smallest EBIC of stage 2; "prediction": it is the sparsest that keeps the share ``keep`` of
+    #: the cross-validated gain, because that one does not; "empty": its only edges are those without a penalty, because
+    #: stage 1 found none or nothing predicts held-out rows better than no edges; "time": the best when time was spent
+    reason: Reason
+    keep: float  #: the share that was used
+    n_folds: int = 0  #: of the cross-validation; 0 if there was none
+    n_sampled: int = 0  #: rows of the sample that the check was made on, in a very long table in parts; 0: all rows
+
+    @classmethod
+    def best_of(
+        cls, stages: Sequence[Stage], reason: Reason, keep: float, left_out: Sequence[str] = ()
+    ) -> TwoStageChoice:
+        """Return the choice of the criterion of the last stage."""
+        last, left = stages[-1], tuple(left_out)
+        in_stage, known = len(stages) - 1, tuple(stages)
+        return cls(last.path, last.index, left_out=left, stages=known, stage=in_stage, reason=reason, keep=keep)
+
+    @property
+    def warm_start(self) -> WarmStart:
+        """Where the solver starts in a similar table."""
+        return WarmStart(self.solution, self.stages[0].solution)
+
+    def fixed(self, scale: float = 1.0) -> Fixed:
+        """Return the selector at the penalties that were chosen, for noise that is ``scale`` times as large.
+
+        The penalty of stage 2 is divided by couplings of stage 1, which are larger as well.
+        """
+        exponent = self.stages[self.stage].exponent
+        first = float(scale * self.stages[0].solution.alpha)
+        return Fixed(float(scale ** (1.0 + exponent) * self.alpha), first, exponent)
+
+    @property
+    def two_stage_record(self) -> TwoStageRecord:
+        """What each stage tried, chose and proves."""
+        return TwoStageRecord(
+            each=tuple(stage.record for stage in self.stages),
+            number=self.stage,
+            reason=self.reason,
+            keep=self.keep,
+            n_folds=self.n_folds,
+            n_sampled=self.n_sampled,
+        )
+
+    def __repr__(self) -> str:
+        network = self.solution.network
+        size = f"{plural(network.n_edges, 'edge')} among {plural(network.n_nodes, 'node')}"
+        head = f"TwoStageChoice({size}, by {self.reason})"
+        return "\n".join([head, *(f"  {stage!r}" for stage in self.stages)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +126,7 @@ class TwoStage(Selector):
     """
 
     name = "two-stage"
-    keeps_time, keeps_errors = True, True
+    keeps_time = True
     alphas: Alphas = 30
     gamma: float = 0.25
     keep: float | None = None
@@ -79,6 +134,7 @@ class TwoStage(Selector):
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.keep is not None and not (is_real(self.keep) and 0 <= self.keep <= 1):
             raise ArgumentError("keep", "must be from 0 to 1", self.keep)
         check_not_negative("gamma", self.gamma)
@@ -89,6 +145,11 @@ class TwoStage(Selector):
     def words(self) -> str:
         """How it is set, in words."""
         return self.words_for(0 if self.keep == 0 else self.n_folds)
+
+    @property
+    def is_reweighted(self) -> bool:
+        """Whether its couplings are hardly shrunken: they are."""
+        return True
 
     def words_for(self, n_folds: int) -> str:
         """Return the same with the number of folds that there were: fewer if there are few rows, 0 without a check."""
@@ -118,24 +179,38 @@ class TwoStage(Selector):
 
     def _decide(self, task: Task) -> TwoStageChoice:
         """Search both stages, and check the choice by prediction."""
-        keep, price = self._keep(task), self._price(task)
+        keep = self._keep(task)
         with shown(task.run.progress):
             folds = self._split(task) if keep > 0 else []
             first = first_stage(task).search(self.alphas)
             if task.is_late:
-                left_out = alphas_below(first, 1), "stage 2", "the check by prediction"
-                return TwoStageChoice.of((first,), 0, "time", keep, left_out)
+                left_out = _alphas_below(first, 1), "stage 2", CHECK
+                return TwoStageChoice.best_of([first], "time", keep, left_out)
             if not first.solution.n_edges:
-                return TwoStageChoice.of((first,), 0, "empty", keep)
-            second = second_stage(task, first.solution, FULL, price).search()
+                return TwoStageChoice.best_of([first], "empty", keep)
+            second = second_stage(task, first.solution, FULL, self._price(task)).search()
             if task.is_late:
-                left_out = alphas_below(second, 2), "the check by prediction"
-                return TwoStageChoice.of((first, second), int(second.solution.n_edges > 0), "time", keep, left_out)
+                found = TwoStageChoice.best_of([first, second], "time", keep, (_alphas_below(second, 2), CHECK))
+                return found if found.solution.n_edges else replace(found, path=first.path, index=first.index, stage=0)
             if not folds:
                 if keep > 0:
                     warn(DataWarning("the choice was not checked by prediction, which needs two rows or groups."))
-                return TwoStageChoice.of((first, second), 1, "ebic", keep)
-            return check_choice(task, folds, price, keep, first, second)
+                return TwoStageChoice.best_of([first, second], "ebic", keep)
+            return self._check(task, folds, first, second)
+
+    def _check(self, task: Task, folds: Sequence[Split], first: Stage, second: Stage) -> TwoStageChoice:
+        """Return the network that is taken after the check by prediction, given the choices of both stages."""
+        check = PredictionCheck(task, folds, self._price(task), self._keep(task), first, second)
+        place, reason = check.decide()
+        if check.stages[REWEIGHTED].solution is not second.solution:
+            # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
+            return self._check(task, folds, *check.stages[: REWEIGHTED + 1])
+        stages, (number, index) = check.solved(place)
+        n_folds, left_out = len(check.held_out.fits), list[str]()
+        if check.held_out.is_cut:
+            left_out.append(f"networks that {CHECK} would have looked at" if n_folds else CHECK)
+        found = TwoStageChoice.best_of(stages, reason, check.keep, left_out)
+        return replace(found, path=stages[number].path, index=index, stage=number, n_folds=n_folds)
 
     def _follow(self, task: Task, found: TwoStageChoice, share: float) -> TwoStageChoice:
         """Choose as in a sample of a share of the rows.
@@ -152,33 +227,31 @@ class TwoStage(Selector):
 
         with shown(task.run.progress):
             search = first_stage(task)
-            stages: tuple[Stage, ...] = (search.search(self.alphas, expect(found.stages[0].solution, 0.0)),)
+            stages = [search.search(self.alphas, expect(found.stages[0].solution, 0.0))]
             if not stages[0].solution.n_edges:
-                return TwoStageChoice.of(stages, 0, "empty", keep)
+                return TwoStageChoice.best_of(stages, "empty", keep)
             if exponent:
                 search = second_stage(task, stages[0].solution, exponent, self._price(task))
-                stages += (search.search(sample=expect(chosen.solution, exponent)),)
-            *before, stage = stages
-            left_out = (alphas_below(stage, len(stages)),) if task.is_late else ()
+                stages.append(search.search(sample=expect(chosen.solution, exponent)))
+            stage = stages[-1]
+            left_out = (_alphas_below(stage, len(stages)),) if task.is_late else ()
             if found.reason in ("ebic", "time"):  # without time, the best network of the sample is solved in all rows
-                reason: Reason = "time" if left_out else "ebic"
-                return TwoStageChoice.of(stages, len(before), reason, keep, left_out)
+                return TwoStageChoice.best_of(stages, "time" if left_out else "ebic", keep, left_out)
             ratio = found.solution.alpha / chosen.solution.alpha if chosen.solution.alpha else 1.0
             alpha = stage.solution.alpha * ratio
             distances = log_distances(stage.path.alphas, alpha)
             near = distances.min() < math.log(STRIDE)
             start = stage.path[int(distances.argmin())] if near else expect(found.solution, exponent)
-            stage, index = stage.with_network(search.solve([alpha], start)[0])
-            return TwoStageChoice.of((*before, stage), len(before), "prediction", keep, left_out, index=index)
+            stages[-1], index = stage.with_network(search.solve([alpha], start)[0])
+            return replace(TwoStageChoice.best_of(stages, "prediction", keep, left_out), index=index)
 
     def _conclude(self, task: Task, choice: TwoStageChoice) -> TwoStageChoice:
         """Return the choice with its evidence, the EBIC of the networks of its stage."""
-        stage = choice.stages[choice.stage]
-        ebic = stage.scores
+        ebic = choice.stages[choice.stage].scores
         if choice.stage == 0:  # whose scores are the AIC
             by_ebic = first_stage(task, self._price(task))
             ebic = np.array([by_ebic.score(solution).score for solution in choice.path])
-        settings = {"gamma": float(self.gamma), "reason": choice.reason}
+        settings = {"gamma": self.gamma, "reason": choice.reason}
         evidence = Evidence(kind="ebic", alphas=choice.path.alphas, values=ebic, choice=choice.index, settings=settings)
         if choice.reason == "time" and not choice.solution.n_edges:
             lost = "the time was spent before a network with edges was found, and this one is empty"
@@ -192,6 +265,11 @@ class TwoStage(Selector):
             return split_parts(self.n_folds, rng)
         n_units = count_units(table, groups)
         return split_rows(table, groups, min(self.n_folds, n_units), rng) if n_units > 1 else []
+
+
+def _alphas_below(stage: Stage, number: int) -> str:
+    """Return what a search that ended early has left out of a stage, counted from 1, in words."""
+    return f"alphas of stage {number} below {stage.path[-1].alpha:.3g}"
 
 
 def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | None:

@@ -1,7 +1,8 @@
-"""The search of a stage for the network with the smallest criterion, without the dense end of its path.
+"""The stages of the default estimate: convex problems along a path, and the search for the best of their networks.
 
-All alphas lie on one lattice, alpha_max times whole powers of a ratio. The criterion is −2·logPL, which falls along the
-path, plus the price of the edges, which rises.
+Stage 1 is a lasso. In stage 2, penalty weights are in inverse proportion to the couplings that stage 1 found, and all
+other pairs are forbidden. A criterion, −2·logPL plus the price of the edges, is searched without the dense end of the
+path. All alphas lie on one lattice, alpha_max times whole powers of a ratio.
 
 1. Descend from alpha_max in strides of a few lattice steps, until the criterion has turned.
 2. Fill in the alphas that were skipped around the best one.
@@ -13,22 +14,27 @@ docs/selection.md says when the descent ends, and how often the minimum of the w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray
-from isinglass.results import Solution
+from isinglass.arrays import FloatArray, read_only
+from isinglass.data import column_sd
+from isinglass.errors import plural
+from isinglass.penalties import penalty_matrix, penalty_on
+from isinglass.results import Path, Solution
 from isinglass.select.progress import tell
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas, are_given
-from isinglass.select.stage import Scored, Stage, best_of
-from isinglass.select.stage_problem import pair_weights, stage_penalty
 from isinglass.select.task import Task
+from isinglass.selection_records import StageRecord
 
+FULL, GENTLE = 1.0, 0.5
+"""Exponents of the penalty weights of stage 2: the usual one, and one that is tried if that predicts poorly."""
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it."""
 TURNED = 0.5
@@ -41,6 +47,143 @@ FARTHEST = 0.25
 """Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
 SPARSER = 4.0
 """Multiple of the alpha that a sample of the rows implies, from which the descent starts."""
+
+
+class Scored(NamedTuple):
+    """A network and what it was scored by."""
+
+    solution: Solution
+    score: float  # the criterion
+    #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
+    held_out: float = math.nan
+
+
+def best_of(scored: Sequence[Scored]) -> int:
+    """Return the number of the first network with the smallest score; 0 if there is none."""
+    return min(range(len(scored)), key=lambda k: scored[k].score, default=0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stage:
+    """One stage: a path of convex problems, what it was scored by, and the choice."""
+
+    networks: tuple[Scored, ...]  #: in order of decreasing alpha
+    #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
+    exponent: float
+    tol: float  #: of the solutions that were only compared
+
+    @property
+    def criterion(self) -> str:
+        """What the scores are."""
+        return "ebic" if self.exponent else "aic"
+
+    @cached_property
+    def index(self) -> int:
+        """The number of the first network with the smallest score."""
+        return best_of(self.networks)
+
+    @cached_property
+    def path(self) -> Path:
+        """The solutions, each with its certificate."""
+        return Path(tuple(network.solution for network in self.networks), tol=self.tol)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The criterion; smaller is better."""
+        return read_only(np.array([network.score for network in self.networks], dtype=np.float64))
+
+    @cached_property
+    def held_out(self) -> FloatArray:
+        """Cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where not needed."""
+        return read_only(np.array([network.held_out for network in self.networks], dtype=np.float64))
+
+    @property
+    def solution(self) -> Solution:
+        """The choice of the criterion."""
+        return self.networks[self.index].solution
+
+    @property
+    def record(self) -> StageRecord:
+        """What it tried, chose and proves."""
+        best, chosen = self.networks[self.index], self.solution
+        return StageRecord(
+            criterion=self.criterion,
+            exponent=self.exponent,
+            n_alphas=len(self.networks),
+            alpha=chosen.alpha,
+            n_edges=chosen.n_edges,
+            score=float(best.score),
+            held_out=float(best.held_out),
+            kkt_residual=chosen.kkt_residual,
+            duality_gap=chosen.duality_gap,
+            converged=bool(chosen.converged),
+        )
+
+    def with_gains(self, gains: Mapping[int, float]) -> Stage:
+        """Return the stage with the gains of some networks, by their numbers."""
+        networks = enumerate(self.networks)
+        return replace(self, networks=tuple(one._replace(held_out=gains.get(k, math.nan)) for k, one in networks))
+
+    def with_network(self, scored: Scored) -> tuple[Stage, int]:
+        """Return the stage with a network in its place on the path, or in that of a rough solution; and the place."""
+        alphas, alpha = self.path.alphas, scored.solution.alpha
+        place, after = int(np.count_nonzero(alphas > alpha)), int(np.count_nonzero(alphas >= alpha))
+        for rough in self.networks[place:after]:
+            scored = scored._replace(held_out=rough.held_out)
+        return replace(self, networks=(*self.networks[:place], scored, *self.networks[after:])), place
+
+    def __repr__(self) -> str:
+        solution, place = self.solution, f"number {self.index + 1} of {len(self.networks)}"
+        state = "converged" if solution.converged else "NOT converged"
+        chosen = f"alpha={solution.alpha:.6g}, {place}, {plural(solution.n_edges, 'edge')}, {state}"
+        return f"Stage({self.criterion}, exponent {self.exponent:g}: {chosen})"
+
+
+def solve_stage(
+    task: Task, alpha: float, exponent: float = 0.0, first: Solution | None = None, start: Solution | None = None
+) -> Solution:
+    """Return the solution of stage 1 at an alpha, or of stage 2 with penalty weights of the network ``first`` of it."""
+    return task.path([alpha], penalty=stage_penalty(task, exponent, first), start=start)[0]
+
+
+def stage_penalty(task: Task, exponent: float = 0.0, first: Solution | None = None) -> FloatArray | None:
+    """Return the penalty weights of all pairs in a stage; None: those of the settings."""
+    units = _units(task)
+    if first is None or not exponent:
+        if units is None:
+            return None
+        weights = penalty_matrix(units, task.paths.penalty_weights)
+        return np.asarray(weights * np.multiply.outer(units, units))
+    edges = first.edge_index
+    weights = pair_weights(task, edges) / np.abs(first.edge_values) ** exponent
+    if units is not None:
+        weights *= units[edges].prod(axis=1) ** (1.0 - exponent)
+    return penalty_on(edges, task.table.shape[1], weights)
+
+
+def pair_weights(task: Task, edges: NDArray[np.int32]) -> FloatArray:
+    """Return the penalty weights that the settings give to some pairs."""
+    (s, t), weights = edges.T, task.paths.penalty_weights
+    if weights is None:
+        return np.ones(len(edges))
+    if isinstance(weights, str):
+        sd, ranges = column_sd(task.table), task.table.variables.ranges
+        return np.asarray(ranges[t] * sd[s] + ranges[s] * sd[t])
+    return np.asarray(weights[s, t], dtype=np.float64)
+
+
+def _units(task: Task) -> FloatArray | None:
+    """Return units of columns that make couplings comparable: twice their standard deviations, 1 for balanced answers.
+
+    The gradient of a pair has the standard error 2 sd_s sd_t / √N if the pair is no edge. None where units make no
+    difference, and in tables without numbers, whose scores are taken as they are.
+    """
+    variables = task.table.variables
+    is_number = np.isin(np.flatnonzero(variables.is_modeled), variables.continuous)
+    if not is_number.any() or is_number.all() or isinstance(task.paths.penalty_weights, str):
+        return None
+    sd = column_sd(task.table)
+    return np.where(sd > 0.0, 2.0 * sd, 1.0)
 
 
 @dataclass(frozen=True)
@@ -89,7 +232,7 @@ class StageSearch:
     task: Task
     price: EdgePrice
     descent: Descent
-    exponent: float = 0.0
+    exponent: float = 0.0  # of the penalty weights
     first: Solution | None = None  # of stage 1, where this is stage 2
 
     @cached_property
@@ -105,7 +248,7 @@ class StageSearch:
         edges = solution.edge_index
         omega = pair_weights(self.task, edges) if self.penalty is None else self.penalty[tuple(edges.T)]
         loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
-        return Scored(solution, 2.0 * self.task.n_rows * loss, self.price.of(solution, solution.alpha * omega))
+        return Scored(solution, 2.0 * self.task.n_rows * loss + self.price.of(solution, solution.alpha * omega))
 
     def solve(self, alphas: Alphas, start: Solution | None = None, *, roughly: bool = False) -> list[Scored]:
         """Return the networks at some alphas, solved to the tolerance of the task, or only to be compared."""
@@ -128,7 +271,7 @@ class StageSearch:
         if sample is not None and task.is_late:
             return self.at([sample.alpha], sample)
         top = task.alpha_max(self.penalty)
-        if top == 0.0 or alphas == 1:
+        if top == 0.0:
             return self.at(1)
         stride = descent.stride if alphas is None else descent.stride_for(cast(int, alphas))
         lattice = descent.alphas(top, stride)
@@ -157,8 +300,7 @@ class StageSearch:
         scored = self.solve(last.alpha * ratio ** np.arange(1.0, number + 1.0), last, roughly=True)
         lowest = scored[best_of(scored)]
         if lowest.score < stage.scores[stage.index]:
-            skipped = [k for k in range(1 - descent.stride, descent.stride) if k]
-            start = lowest.solution
+            skipped, start = [k for k in range(1 - descent.stride, descent.stride) if k], lowest.solution
             scored += self.solve([start.alpha * descent.ratio**k for k in skipped], start, roughly=True)
             scored = self._solve_best(scored)
         return self._stage([*stage.networks, *scored], stage.tol)
