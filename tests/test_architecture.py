@@ -25,7 +25,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("version", "arrays", "errors", "arguments", "column_keys", "names", "locating", "json_text", "text_tables"),
+    ("version", "arrays", "errors", "arguments", "names", "json_text", "text_tables"),
     ("machine", "atomic", "storage"),
     (
         "data",
@@ -39,13 +39,12 @@ LAYERS = (
         "network_like",
         "pairs",
         "results",
-        "missing_record",
-        "selection_records",
+        "records",
     ),
     ("penalties", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
-    ("select", "fit", "fitted", "model_file", "table_summary"),  # a method makes a fit, and a fit knows its method
+    ("select", "fit", "fitted", "model_file"),  # a method makes a fit, and a fit knows its method
     ("estimators",),
     ("cli", "show", "export", "app"),
     # The public names, python -m isinglass, and modules that give others their public name.

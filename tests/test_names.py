@@ -3,10 +3,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from isinglass.column_keys import name_ranges
 from isinglass.errors import ArgumentError, DataError
-from isinglass.locating import Origin
-from isinglass.names import by_node, check_names, default_names
+from isinglass.names import Origin, by_node, check_names, default_names, name_ranges
 
 NAMES = ("tea", "milk", "rain")
 
@@ -85,6 +83,6 @@ def test_options_count_columns_where_no_name_is_a_number_sign():
 @pytest.mark.parametrize("end", ["12", "#0", "#" + "9" * 4400])
 def test_a_range_that_does_not_end_at_a_column_is_shown(end):
     here = Origin(2, ["a", "b"], has_number_labels=False, places=range(2))
-    with pytest.raises(ArgumentError, match=f"got '{end[:9]}.*It is an end of the range 'a:{end[:9]}") as refused:
+    with pytest.raises(ArgumentError, match=f"got '{end[:9]}") as refused:
         here.find_all(f"a:{end}", "drop")
     assert len(str(refused.value)) < 600

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.model_file import load as load
     from isinglass.model_file import save as save
     from isinglass.network import Network as Network
+    from isinglass.records import Stability as Stability
     from isinglass.results import Path as Path
     from isinglass.results import Solution as Solution
     from isinglass.select.bootstrap import bootstrap as bootstrap
@@ -49,7 +50,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.selector import PerNode as PerNode
     from isinglass.select.stars import StARS as StARS
     from isinglass.select.two_stage import TwoStage as TwoStage
-    from isinglass.selection_records import Stability as Stability
     from isinglass.solve.exact_likelihood import exact_path as exact_path
     from isinglass.solve.nodewise import NodewisePath as NodewisePath
     from isinglass.solve.nodewise import nodewise_path as nodewise_path
@@ -65,8 +65,8 @@ _NAMES = {
     "fit": "Fit",
     "model_file": "load save",
     "network": "Network",
+    "records": "Stability",
     "results": "Path Solution",
-    "selection_records": "Stability",
     "select": "CrossValidation EBIC Fixed Method PerNode Run StARS TwoStage "
     "bootstrap compare_groups edge_tests impute refit",
     "solve.exact_likelihood": "exact_path",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -15,25 +15,23 @@ from numpy.typing import ArrayLike
 from isinglass._core import free_ridge
 from isinglass.arguments import Options, require
 from isinglass.arrays import FloatArray, Frozen, Mask
-from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
+from isinglass.data import AnyTable, Coding, TableLike, as_table
 from isinglass.data.options import for_another_file
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.read_parts import read_like
 from isinglass.errors import plural
-from isinglass.evaluate.numbers import partial_correlations, warn_beyond_one
+from isinglass.evaluate.numbers import conditional_variances, partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
-from isinglass.matching import check_width, match_categories, require_same
-from isinglass.missing_record import Missing
+from isinglass.matching import match_categories, require_same
 from isinglass.network import Network
+from isinglass.records import Missing, Refits, Selection, TableSummary
 from isinglass.results import Solution
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
-from isinglass.selection_records import Refits, Selection
 from isinglass.storage import NOT_STORED
-from isinglass.table_summary import TableSummary
 from isinglass.text_tables import cell_text
 
 
@@ -81,38 +79,41 @@ class Fit(FittedNetwork, Frozen):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        network, data, refits, missing, selection = self.network, self.data, self.refits, self.missing, self.selection
+        network, data, selection = self.network, self.data, self.selection
         p, sizes = network.n_features, network.variables.sizes
         require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
-        covariate = "coupling with a covariate"
         lengths = {"category": int(sizes.sum()), "column": p, "edge": network.n_edges}
-        lengths[covariate] = len(network.covariate_pairs)
-        arrays = [("category", data.shares), ("column", data.conditional_variances), ("edge", self.edge_q)]
-        if refits is not None:
-            arrays += [("edge", refits.edges), ("edge", refits.edge_errors)]
-            arrays += [(covariate, refits.covariates), (covariate, refits.covariate_errors)]
-        if missing is not None:
-            arrays += [("column", missing.column_shares), ("column", missing.column_information)]
-            arrays += [("edge", missing.edge_information), ("edge", missing.edge_noise)]
-            shown = 0 if missing.pattern_counts is None else len(missing.pattern_counts)
-            patterns = missing.patterns is None or missing.patterns.shape == (shown, p)
-            require(patterns, "A pattern of missing cells has one entry per column.")
-        for name, array in arrays:
-            one_each = array is None or array.shape == (lengths[name],)
-            require(one_each, f"Estimates, shares and q-values of a fit have one entry per {name} ({lengths[name]}).")
-        counted = [counts.shape for counts in data.pair_counts] == [*map(tuple, sizes[network.edge_index].tolist())]
-        require(counted, "The counts of a fit are those of the categories at the edges of its network.")
-        same = selection.path is None or all(solution.network.n_features == p for solution in selection.path)
-        require(same, "All networks along the path of a fit have the same columns.")
-        frequencies = () if selection.stability is None else selection.stability.edge_frequencies
-        square = all(each.shape == (p, p) for each in frequencies)
-        require(square, "The stability of a fit has one share for every pair of columns.")
+        lengths["coupling with a covariate"] = len(network.covariate_pairs)
+        for name, array in self._arrays():
+            fits = array is None or array.shape == (lengths[name],)
+            require(fits, f"Estimates, shares and q-values of a fit have one entry per {name} ({lengths[name]}).")
+        if self.missing is not None and self.missing.patterns is not None:
+            counts = self.missing.pattern_counts
+            fits = counts is not None and self.missing.patterns.shape == (len(counts), p)
+            require(fits, "A pattern of missing cells has one entry per column.")
+        fits = [table.shape for table in data.pair_counts] == [*map(tuple, sizes[network.edge_index].tolist())]
+        require(fits, "The counts of a fit are those of the categories at the edges of its network.")
+        fits = all(solution.network.n_features == p for solution in selection.path or ())
+        require(fits, "All networks along the path of a fit have the same columns.")
+        fits = selection.stability is None or {each.shape for each in selection.stability.edge_frequencies} <= {(p, p)}
+        require(fits, "The stability of a fit has one share for every pair of columns.")
+
+    def _arrays(self) -> Iterator[tuple[str, FloatArray | None]]:
+        """Yield the arrays of a fit with what they have one entry for."""
+        yield from (("category", self.data.shares), ("column", self.data.conditional_variances), ("edge", self.edge_q))
+        if (refits := self.refits) is not None:
+            yield from (("edge", refits.edges), ("edge", refits.edge_errors))
+            yield "coupling with a covariate", refits.covariates
+            yield "coupling with a covariate", refits.covariate_errors
+        if (missing := self.missing) is not None:
+            yield from (("column", missing.column_shares), ("column", missing.column_information))
+            yield from (("edge", missing.edge_information), ("edge", missing.edge_noise))
 
     @classmethod
     def of(cls, method: Method, choice: Choice, table: AnyTable) -> Fit:
         """Put a choice together with the sums over the rows of its table."""
         network = choice.solution.network
-        data = TableSummary.of(table, network)
+        data = TableSummary.of(table, network, conditional_variances(table, network))
         warn_beyond_one(network, partial_correlations(network, data.conditional_variances))
         return cls(
             solution=choice.solution,
@@ -135,46 +136,16 @@ class Fit(FittedNetwork, Frozen):
         """The network by itself."""
         return self.solution.network
 
-    def without_covariates(self) -> Fit:
-        """Return what is drawn, counted and compared: the fit of the variables that are modeled.
-
-        It predicts nothing, as its fields are those for covariates whose scores are 0.
-        """
-        variables, missing = self.network.variables, self.missing
-        if not variables.has_covariates:
-            return self
-        kept = np.flatnonzero(variables.is_modeled)
-        if missing is not None:
-            parts = ("column_shares", "column_information")
-            shown = {name: getattr(missing, name) for name in parts if getattr(missing, name) is not None}
-            patterns = None if missing.patterns is None else missing.patterns[:, kept]
-            missing = replace(missing, patterns=patterns, **{name: values[kept] for name, values in shown.items()})
-        none = np.empty(0)
-        return replace(
-            self,
-            solution=self.solution.without_covariates(),
-            data=self.data.without_covariates(self.network),
-            selection=self.selection.without_covariates(variables.is_modeled),
-            coding=self.coding.take(kept.tolist()),
-            refits=self.refits and replace(self.refits, covariates=none, covariate_errors=none),
-            missing=missing,
-        )
-
     @property
     def n_infinite(self) -> int:
         """Number of edges whose estimate without a penalty is infinite; 0 where no edge has a standard error."""
-        known = np.isfinite(self.refits.edge_errors) if self.refits is not None else np.empty(0, dtype=bool)
-        return int((~known).sum()) if known.any() else 0
+        unknown = np.isnan(self.refits.edge_errors) if self.refits is not None else np.empty(0, dtype=bool)
+        return 0 if unknown.all() else int(unknown.sum())
 
     @property
     def occurs(self) -> Mask:
         """Which categories occur in the table of the fit, in the flat layout of the variables."""
         return self.data.shares > 0.0
-
-    @property
-    def marginals(self) -> FloatArray | None:
-        """Share of ones in every column; None where a column has categories."""
-        return self.data.shares[1::2] if self.network.variables.is_binary else None
 
     def read(
         self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None, by_name: bool = True
@@ -195,17 +166,7 @@ class Fit(FittedNetwork, Frozen):
         if not table.is_whole:
             require_same(table.variables, ours)
             return table
-        if table.variables.is_plain and not ours.is_binary:  # its cells are values, not numbers of categories
-            check_width(table.shape[1], ours)
-            table = self._read_bits(table)
         return table.with_variables(ours) if match_categories(table.variables, ours) else table
-
-    def _read_bits(self, table: Table) -> Table:
-        """Return a table of 0 and 1 as the array of its cells is read."""
-        cells = table.codes if table.holes is None else np.where(table.holes, np.nan, table.codes)
-        read = as_table(cells, encode=replace(self.coding, names=None), missing="impute").whole()
-        known = {name: getattr(read, name) for name in ("codes", "variables", "read_by", "numbers")}
-        return replace(table, **known)
 
     def reading_again(self) -> Options:
         """Return the options by which `read_table` reads another file as that of the fit was read."""
@@ -277,47 +238,22 @@ class Fit(FittedNetwork, Frozen):
         rows = _html_row("th", columns) + "".join(_html_row("td", edge) for edge in edges)
         return f"<table>{facts}</table><table>{rows}</table>"
 
-    def known_of_edges(self) -> dict[str, FloatArray]:
-        """Return what is known of the edges beside their couplings."""
+    @property
+    def edge_attributes(self) -> dict[str, FloatArray]:
+        """What is known of the edges beside their couplings, in the order of `edges`."""
         known = {
             "refitted": None if self.refits is None else self.refits.edges,
             "std_error": None if self.refits is None else self.refits.edge_errors,
             "q": self.edge_q,
-            "partial_correlation": self.partial_correlations,
+            "partial_correlation": partial_correlations(self.network, self.data.conditional_variances),
+            "missing_information": None if self.missing is None else self.missing.edge_information,
         }
-        if self.missing is not None:
-            known["missing_information"] = self.missing.edge_information
         stability = self.selection.stability
         if stability is not None:
             shares = stability.edge_frequencies[stability.index][tuple(self.solution.edge_index.T)]
             known["stability"] = np.ravel(shares.toarray() if sp.issparse(shares) else shares)  # sparse where empty
-        return {name: values for name, values in known.items() if values is not None}
-
-    @property
-    def partial_correlations(self) -> FloatArray | None:
-        """θ_st / √(κ_s κ_t) of every edge with κ_s = 1 / Var(x_s | rest); NaN unless both columns are continuous.
-
-        None where no two columns of the network are continuous. The fit warns of one beyond 1.
-        """
-        return partial_correlations(self.network, self.data.conditional_variances)
-
-    @property
-    def edge_attributes(self) -> dict[str, FloatArray]:
-        """What is known of the edges beside their couplings, in the order of `edges`."""
-        order = self.network.without_covariates().by_strength
-        return {name: values[order] for name, values in self.known_of_edges().items()}
-
-    @property
-    def alphas(self) -> FloatArray | None:
-        """The penalties that were compared, decreasing."""
-        curve = self.selection.evidence or self.selection.stability
-        return None if curve is None else curve.alphas
-
-    @property
-    def ebic_path(self) -> FloatArray | None:
-        """The extended BIC of the networks along them."""
-        evidence = self.selection.evidence
-        return evidence.values if evidence is not None and evidence.kind == "ebic" else None
+        order = self.network.by_strength
+        return {name: values[order] for name, values in known.items() if values is not None}
 
     def __repr__(self) -> str:
         return f"Fit({self.method.estimator}, {self.chosen_by}: {self.solution!r})"

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 Floats = FloatArray | list[FloatArray]
 Cells = AnyArray | list[AnyArray]  # values of the source
 """Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
-EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 SUMMARY = (
     *("source", "target", "coupling", "refitted", "std_error", "q"),
     *("partial_correlation", "stability", "log_odds_ratio"),
@@ -310,22 +309,20 @@ class FittedNetwork:
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows in which source and target are 1 and 1, 1 and 0, 0 and 1, 0 and
               0; where rows have weights, sums of counts, or of sampling weights scaled to the effective number of
-              rows; not for columns with categories, whose tables are in ``pair_counts``;
+              rows; not where a node has other values, whose tables are in ``pair_counts``;
             - ``log_odds_ratio``: the marginal log odds ratio, log (n11+½)(n00+½) / (n10+½)(n01+½), which ignores the
               other columns; the halves keep it finite.
         """
         record = self._record
-        order = record.network.by_strength
-        columns = record.network.edges()
-        columns |= {name: values[order] for name, values in record.known_of_edges().items()}
-        if not record.network.variables.is_binary:
-            return columns
-        tables = np.array(record.data.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[order]
-        counts = tables[:, ::-1]  # 11, 10, 01, 00
-        columns |= {name: counts[:, k].copy() for k, name in enumerate(EDGE_COUNTS)}
-        logs = np.log(counts + 0.5)
-        columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
-        return columns
+        drawn = record.network.without_covariates()
+        columns = drawn.edges() | record.edge_attributes
+        if drawn.variables.is_binary:
+            tables = np.array(record.data.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[drawn.by_strength]
+            n00, n01, n10, n11 = np.ascontiguousarray(tables.T)
+            columns |= {"n11": n11, "n10": n10, "n01": n01, "n00": n00}
+            logs = [np.log(counts + 0.5) for counts in (n11, n10, n01, n00)]
+            columns["log_odds_ratio"] = logs[0] - logs[1] - logs[2] + logs[3]
+        return Columns(columns)
 
     def covariate_edges(self) -> Columns:
         """Return the couplings of variables with covariates as columns; see `Network.covariate_edges`.

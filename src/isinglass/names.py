@@ -1,15 +1,29 @@
-"""Names of nodes: what nodes without one are called, and what belongs to which node."""
+"""Names of columns and nodes: what those without one are called, and how options find columns and values join nodes.
+
+Options call a column by its name, its number such as ``#3``, a range ``A1:A5`` or a pattern ``A*``.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import chain, count
-from typing import Any, TypeAlias
+from itertools import chain, count, groupby
+from typing import Any, TypeAlias, TypeVar
 
-from isinglass.arguments import as_ordered
-from isinglass.errors import ArgumentError, DataError
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.arguments import as_ordered, is_whole
+from isinglass.errors import ArgumentError, DataError, called, listed, setting
+
+Entry = TypeVar("Entry")
+NodeValues: TypeAlias = Mapping[str, object] | Iterable[object]  # by name or in order; a pandas Series by its labels
+_Said: TypeAlias = dict[int, list[tuple[str | int, Entry]]]  # by the places of columns
+NAMES_SHOWN = 8
+"""Names of columns that a message lists."""
 
 
 @lru_cache(maxsize=16)
@@ -55,7 +69,7 @@ def refuse_repeated(names: Sequence[str], what: str = "names", remedy: str = "")
         raise DataError(f"{what} must be different from each other; got {repeated!r} twice.{remedy}")
 
 
-NodeValues: TypeAlias = Mapping[str, object] | Iterable[object]  # by name or in order; a pandas Series by its labels
+# --- values of nodes --------------------------------------------------------------------------------------------------
 
 
 def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:  # Any: values of the user
@@ -67,11 +81,11 @@ def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:  
     is_in_order = hasattr(values, "__iter__") and not isinstance(values, str | Set)
     if not is_in_order or len(getattr(values, "shape", (0,))) != 1:
         raise ArgumentError(what, "must have one entry per node, by name or in order", values)
-    listed = list(values.values() if isinstance(values, Mapping) else values)
+    entries = list(values.values() if isinstance(values, Mapping) else values)
     labels: Any = list(values) if isinstance(values, Mapping) else getattr(values, "index", None)
     if not hasattr(labels, "__len__"):  # of a list, a method
-        labels = range(len(listed))
-    return [None if place is None else listed[place] for place in _find_nodes(labels, names, what)]
+        labels = range(len(entries))
+    return [None if place is None else entries[place] for place in _find_nodes(labels, names, what)]
 
 
 def _find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> list[int | None]:
@@ -90,10 +104,146 @@ def _find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> li
         k = node.get(str(label), node.get(tidy_name(label)))
         if k is None or found[k] is not None:
             problem = f"{label!r}, which is not a node" if k is None else f"{label!r} twice"
-            shown = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
             raise DataError(
-                f"{what} must be labeled by the names of the nodes ({shown}); got {problem}. "
+                f"{what} must be labeled by the names of the nodes ({listed([*map(repr, names)], 3)}); got {problem}. "
                 "Pass a plain list to assign values by position."
             )
         found[k] = place
     return found
+
+
+# --- columns of tables ------------------------------------------------------------------------------------------------
+
+
+def read_column(word: str) -> str | int:
+    """Read ``#3`` as the number of the third column, from 0, and everything else as a name."""
+    number = word[1:] if word.startswith("#") else ""
+    is_number = number.isdecimal() and len(number) < 20 and int(number) > 0  # of thousands of digits, int reads none
+    return int(number) - 1 if is_number else word
+
+
+def name_ranges(keys: Sequence[str | int], places: Iterable[int]) -> list[str | int]:
+    """Return names or numbers of the columns at some places; three neighbors and more as a range."""
+    found: list[str | int] = []
+    for _, run in groupby(enumerate(sorted(places)), lambda item: item[1] - item[0]):
+        near = [keys[place] for _, place in run]
+        ends = {key if isinstance(key, str) else f"#{key + 1}": key for key in (near[0], near[-1])}
+        are_clear = all(read_column(end) == key and not set(":*?[") & set(end) for end, key in ends.items())
+        found += [":".join(ends)] if len(near) > 2 and are_clear else near
+    return found
+
+
+def choose_places(columns: ArrayLike, width: int) -> NDArray[np.intp]:
+    """Return the places of different columns, given by their numbers or a mask; only an array may be empty."""
+    try:
+        places = np.asarray(np.arange(width)[np.asarray(columns)])
+    except (IndexError, ValueError):
+        places = np.empty((0, 0))
+    if places.ndim != 1:
+        raise ArgumentError("columns", f"must be numbers of some of the {width} columns, or a mask", columns)
+    if len(np.unique(places)) < len(places):
+        raise ArgumentError("columns", "must have each column once", columns)
+    return places
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The table that columns are from, by whose names and numbers options find them."""
+
+    width: int  # how many columns it has, row names apart
+    names: Sequence[str] | None  # of all of them
+    has_number_labels: bool  # whether some names were numbers, the labels of a frame
+    places: Sequence[int]  # which of its columns are meant, from 0
+
+    def find(self, key: str | int, argument: str) -> int:
+        """Return where the column with this name or number is; errors name the argument.
+
+        A number that is a label of a frame means that column; ``#3`` is the third column, unless it is a name.
+        """
+        names = self.names or ()
+        if self.has_number_labels and is_whole(key) and str(key) in names:
+            key = str(key)
+        if is_whole(key):
+            return self._find_number(key, argument)
+        tidy = tidy_name(key)
+        places = [j for j, name in enumerate(names) if name == key] or [
+            j for j, name in enumerate(names) if name == tidy
+        ]
+        if len(places) > 1:
+            raise DataError(
+                f"{setting(argument)} must name one column; got {key!r}, the name of {len(places)}. Give its number."
+            )
+        if places:
+            return places[0]
+        if isinstance(key, str) and is_whole(number := read_column(key)):
+            return self._find_number(number, argument)
+        raise ArgumentError(argument, "must name a column of the table", key, self._suggest(str(key)))
+
+    def _find_number(self, number: int, argument: str) -> int:
+        if -self.width <= number < self.width:
+            return int(number) % self.width
+        got = setting("column", int(number), python=f"number {number}")
+        labels = f" Its labels are {listed(self.names or (), NAMES_SHOWN)}." if self.has_number_labels else ""
+        raise DataError(
+            f"{setting(argument)} must name a column of the table, which has {self.width}; got {got}.{labels}"
+        )
+
+    def _suggest(self, word: str) -> str:
+        from difflib import get_close_matches
+
+        names = self.names or ()
+        near = [name for name in names if name.casefold() == word.casefold()] or get_close_matches(word, names, n=1)
+        if near:
+            return f"Did you mean {near[0]!r}?"
+        return f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
+
+    def find_all(self, key: str | int, argument: str) -> list[int]:
+        """Return where the columns are that a name, number, range or pattern stands for, as `find`."""
+        several = self._find_several(key, argument)
+        return [self.find(key, argument)] if several is None else several
+
+    def _find_several(self, key: str | int, argument: str) -> list[int] | None:
+        """Return where the columns of a range or pattern are; None if the key is a name or a number."""
+        names = self.names or ()
+        if not isinstance(key, str) or key in names:
+            return None
+        first, colon, last = key.partition(":")
+        if colon and first and last:
+            start, end = (self.find(read_column(word), argument) for word in (first, last))
+            if start > end:
+                raise ArgumentError(argument, "must name a range from left to right", key)
+            return list(range(start, end + 1))
+        fitting = [j for j, name in enumerate(names) if fnmatchcase(name, key)] if set("*?[") & set(key) else []
+        return fitting or None
+
+    def locate(self, entries: Iterable[tuple[str | int, Entry]], argument: str) -> dict[int, Entry]:
+        """Return what an argument says about columns, by their places among those that are meant.
+
+        An entry under the name or number of a column goes before those of ranges and patterns, in any order; entries
+        of one rank must agree. Where the argument is "kinds", messages name the option of the kind.
+        """
+        ranks: tuple[_Said[Entry], _Said[Entry]] = {}, {}  # of ranges and patterns; of names and numbers
+        for key, entry in entries:
+            option = entry if argument == "kinds" and isinstance(entry, str) else argument
+            several = self._find_several(key, option)
+            for place in [self.find(key, option)] if several is None else several:
+                ranks[several is None].setdefault(place, []).append((key, entry))
+        said = {place: each for rank in ranks for place, each in rank.items()}
+        for place, each in said.items():
+            self._refuse_contradictions(place, each, argument)
+        return {j: said[place][0][1] for j, place in enumerate(self.places) if place in said}
+
+    def _refuse_contradictions(self, place: int, said: Sequence[tuple[str | int, object]], argument: str) -> None:
+        """Refuse two different entries about one column."""
+        different = next((each for each in said if repr(each[1]) != repr(said[0][1])), None)  # arrays have no single ==
+        if different is None:
+            return
+        shown = []
+        for key, entry in (said[0], different):
+            text = f"{key!r}: {entry!r}"  # on the command line, every kind is an option
+            shown.append(setting("kinds", {key: entry}, python=text) if argument == "kinds" else text)
+        what = "kind" if argument == "kinds" else f"entry in {setting(argument)}"
+        raise DataError(
+            f"column {called(self.names[place] if self.names else place)} must have one {what}; got "
+            f"{' and '.join(shown)}. A single entry by its name goes before ranges and patterns."
+        )

@@ -17,8 +17,7 @@ from isinglass.arguments import as_ordered, check_word, is_real, is_whole
 from isinglass.arrays import FloatArray, Mask, copy_unchecked, read_only, rounding_error
 from isinglass.errors import ArgumentError, DataError, called
 from isinglass.flat_layout import FlatLayout, Integers
-from isinglass.locating import Origin, choose_places
-from isinglass.names import check_names, default_names
+from isinglass.names import Origin, check_names, choose_places, default_names
 
 KINDS = ("binary", "ordinal", "nominal", "continuous")
 MAX_CATEGORIES = 256  # codes are bytes

@@ -17,9 +17,8 @@ from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.data.parts.selection import Fold
 from isinglass.data.weights import WeightSums
 from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, suppress_warnings
-from isinglass.missing_record import Missing
+from isinglass.records import Missing, count_observations
 from isinglass.select.ebic import ebic
-from isinglass.table_summary import count_observations
 from isinglass.variables import Variables
 
 RNG = np.random.default_rng(0)

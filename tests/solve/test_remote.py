@@ -180,7 +180,7 @@ def test_criteria_and_refits_over_parts_equal_those_of_the_table():
     np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-6)
     fits = [Method(selector=Fixed(path[3].alpha)).fit(each) for each in (Table(X), table)]
     np.testing.assert_array_equal(fits[0].data.pair_counts, fits[1].data.pair_counts)
-    np.testing.assert_allclose(fits[0].marginals, fits[1].marginals, rtol=1e-14)
+    np.testing.assert_allclose(fits[0].data.shares, fits[1].data.shares, rtol=1e-14)
 
 
 def test_the_two_stage_estimate_over_parts():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from isinglass.data import AnyTable, Table
     from isinglass.data.meaning.coding import Coding
     from isinglass.data.meaning.rules import Rule
-    from isinglass.missing_record import Missing
+    from isinglass.records import Missing
     from isinglass.results import Solution
 
 

@@ -151,7 +151,7 @@ def _find_difference(fit: Fit, data: Table) -> str:
     """
     import numpy as np
 
-    from isinglass.table_summary import category_shares
+    from isinglass.records import category_shares
 
     fitted, here = fit.data.n_rows, data.counted(quiet=True).total_weight
     if not np.isclose(fitted, here, rtol=1e-9):

@@ -147,7 +147,7 @@ def _find_holes(data: Table) -> JsonObject:
     """Return the shares of missing cells by column, the largest first, and the columns that are missing together."""
     import numpy as np
 
-    from isinglass.missing_record import Missing
+    from isinglass.records import Missing
 
     gone, names = data.missing_cells, data.names
     if gone is None:

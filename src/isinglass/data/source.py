@@ -16,8 +16,7 @@ from isinglass.data.meaning.coding import NO_FILE, Layout
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.meaning.values import Value, spell_out
 from isinglass.errors import CellTypeError, DataError, setting
-from isinglass.locating import Entry, Origin
-from isinglass.names import check_names, refuse_repeated
+from isinglass.names import Entry, Origin, check_names, refuse_repeated
 
 _ROW = "row {}".format
 """What messages call a row of a table in memory."""

@@ -17,8 +17,8 @@ from isinglass.data.meaning.guessing import Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.weights import NO_WEIGHT, check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import DataError, plural, setting
-from isinglass.locating import choose_places
 from isinglass.matching import match_categories
+from isinglass.names import choose_places
 from isinglass.variables import Variables
 
 Kinds = str | Sequence[str] | Mapping[Any, str]  # Any: by name or number of a column

@@ -142,18 +142,20 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         self.pair_counts_ = fit.data.pair_counts
         self.coding_ = fit.coding
         self.encoding_ = fit.coding.encoding
-        refits = fit.refits
+        refits, selection = fit.refits, fit.selection
+        curve = selection.evidence or selection.stability
+        ebic = selection.evidence if selection.evidence and selection.evidence.kind == "ebic" else None
         depends = {
-            "path_": fit.selection.path,
-            "alphas_": fit.alphas,
+            "path_": selection.path,
+            "alphas_": curve and curve.alphas,
             "alphas_per_node_": fit.solution.alphas_per_node,
-            "ebic_path_": fit.ebic_path,
-            "stability_": fit.selection.stability,
-            "stages_": fit.selection.stages,
+            "ebic_path_": ebic and ebic.values,
+            "stability_": selection.stability,
+            "stages_": selection.stages,
             "edge_refits_": None if refits is None else refits.edges,
             "edge_errors_": None if refits is None else refits.edge_errors,
             "edge_q_": fit.edge_q,
-            "marginals_": fit.marginals,
+            "marginals_": fit.data.shares[1::2] if fit.network.variables.is_binary else None,
             "imputation_": fit.imputation,
         }
         for name, value in depends.items():

@@ -13,13 +13,13 @@ from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_wor
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.records import Evidence
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import held_out_sums, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, identify, seed_words
 from isinglass.select.task import Task
-from isinglass.selection_records import Evidence
 from isinglass.storage import stored_as
 
 RULES = ("best", "1se")

@@ -16,8 +16,8 @@ from isinglass.coupling_graph import union_keys
 from isinglass.data import Table, TableLike, category_counts, which_vary
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, DataError, listed, suppress_warnings, warn
-from isinglass.missing_record import Missing
 from isinglass.pairs import pairs_of
+from isinglass.records import Missing, TwoStageRecord, count_observations
 from isinglass.results import Solution
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
 from isinglass.select.grouped_rows import GroupedRows, Groups
@@ -27,8 +27,6 @@ from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.run import Run
 from isinglass.select.scoring import failed, warn_of_failed
 from isinglass.select.task import WarmStart
-from isinglass.selection_records import TwoStageRecord
-from isinglass.table_summary import count_observations
 
 COPIES = 5
 """Completed copies of every row with missing cells."""

@@ -16,13 +16,12 @@ from isinglass.coupling_graph import union_keys
 from isinglass.data import Coding
 from isinglass.errors import ArgumentError, plural
 from isinglass.evaluate.agreement import distances
-from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.pairs import check_pairs, pair_keys, values_at
+from isinglass.records import Missing, TwoStageRecord
 from isinglass.results import Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
-from isinglass.selection_records import TwoStageRecord
 from isinglass.text_tables import Columns, show_columns
 
 LEVEL = 0.05

@@ -25,8 +25,8 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.machine.threads import one_blas_thread
-from isinglass.missing_record import Missing
 from isinglass.network import Network
+from isinglass.records import Missing
 from isinglass.select.folds import MOST_CELLS, one_by_one
 from isinglass.select.run import Run
 from isinglass.select.settings import Settings

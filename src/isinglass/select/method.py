@@ -17,8 +17,8 @@ from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, ConstantColumnWarning, setting, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
-from isinglass.missing_record import Missing
 from isinglass.network_like import fit_of
+from isinglass.records import Missing, Refits
 from isinglass.results import Solution
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
@@ -32,7 +32,6 @@ from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.selection_records import Refits
 from isinglass.solve.columns import name_constant, warn_determined
 
 if TYPE_CHECKING:

@@ -22,13 +22,13 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import category_counts, which_occur
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
+from isinglass.records import Reason
 from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import EdgePrice, prediction_scores
 from isinglass.select.stages import FULL, GENTLE, Stage, StageSearch, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task
-from isinglass.selection_records import Reason
 
 SHORT_FOLD_CELLS = 40_000
 """Cells of a table below which folds run in threads, for which kernels are too short."""

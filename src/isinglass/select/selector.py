@@ -11,11 +11,11 @@ from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, join_words, plural
+from isinglass.records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
 from isinglass.select.stages import FULL, solve_stage
 from isinglass.select.task import Task, WarmStart
-from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.solve.following import MAX_STEPS
 from isinglass.solve.nodewise import NodewiseSolver
 

@@ -26,12 +26,12 @@ from isinglass.arrays import FloatArray, read_only
 from isinglass.data import column_sd
 from isinglass.errors import plural
 from isinglass.penalties import penalty_matrix, penalty_on
+from isinglass.records import StageRecord
 from isinglass.results import Path, Solution
 from isinglass.select.progress import tell
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas, are_given
 from isinglass.select.task import Task
-from isinglass.selection_records import StageRecord
 
 FULL, GENTLE = 1.0, 0.5
 """Exponents of the penalty weights of stage 2: the usual one, and one that is tried if that predicts poorly."""

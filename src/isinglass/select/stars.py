@@ -30,6 +30,7 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.pairs import pairs_of, symmetric_matrix
+from isinglass.records import Stability
 from isinglass.select.folds import one_by_one, units_of
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.progress import shown
@@ -37,7 +38,6 @@ from isinglass.select.scoring import warn_of_failed
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
 from isinglass.select.task import Task
-from isinglass.selection_records import Stability
 from isinglass.solve.alphas import alpha_grid
 from isinglass.storage import stored_as
 from isinglass.variables import Variables

@@ -16,6 +16,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count, check_n
 from isinglass.data import PartedTable
 from isinglass.data.parts.selection import Fold
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, plural, setting, warn
+from isinglass.records import Evidence, Reason, TwoStageRecord
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.prediction_check import REWEIGHTED, STRIDE, PredictionCheck, log_distances
@@ -25,7 +26,6 @@ from isinglass.select.selector import Choice, Fixed, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
 from isinglass.select.stages import FULL, Stage, first_stage, second_stage
 from isinglass.select.task import Task, WarmStart
-from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 from isinglass.storage import stored_as
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85

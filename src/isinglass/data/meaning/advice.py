@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from isinglass.arguments import is_whole
-from isinglass.column_keys import name_ranges
 from isinglass.data.meaning.values import Value, show_value, show_values, spell_out
 from isinglass.errors import MeaningWarning, called, listed, setting, warn
+from isinglass.names import name_ranges
 
 LISTED, SHOWN = 4, 8
 """Columns and values that a message lists."""

@@ -8,7 +8,6 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.column_keys import name_ranges
 from isinglass.data.column import UNTYPED
 from isinglass.data.meaning.advice import (
     DROP,
@@ -28,6 +27,7 @@ from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_number, show_value, show_values
 from isinglass.data.source import Source
 from isinglass.errors import DataError, setting
+from isinglass.names import name_ranges
 
 _MOST_RANGES = 30  # entries of kinds that a message writes out
 

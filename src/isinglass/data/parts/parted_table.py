@@ -25,7 +25,7 @@ from isinglass.data.parts.selection import ALL_ROWS, Fold, RowSelection
 from isinglass.data.table import Table
 from isinglass.data.weights import WeightSums, check_weight_kind, refuse_counts
 from isinglass.errors import DataError, plural, setting
-from isinglass.locating import choose_places
+from isinglass.names import choose_places
 from isinglass.variables import Variables
 
 Function = Callable[..., Any]

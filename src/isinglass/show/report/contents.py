@@ -47,7 +47,9 @@ def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
     missing = None if subject.fit is None else subject.fit.missing
     if missing is None:
         return None
-    patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
+    patterns = (
+        [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns[:, subject.kept]]
+    )
     counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
     return {
         **{name: value for name, value in vars(missing).items() if isinstance(value, int | float | str)},

@@ -52,7 +52,7 @@ def list_edge_columns(subject: Subject, resamples: Sequence[Bootstrap]) -> list[
         return []
     pairs, columns = pairs_of(stored, network.n_features), {}
     if fit is not None and fit.selection.stability is not None:
-        columns["stability"] = fit.selection.stability.frequencies()[tuple(pairs.T)].tolist()
+        columns["stability"] = fit.selection.stability.frequencies()[tuple(subject.kept[pairs].T)].tolist()
     if len(set(network.kinds)) > 1:
         columns["kinds"] = [f"{network.kinds[s]} – {network.kinds[t]}" for s, t in pairs]
     ends = [frozenset((network.names[s], network.names[t])) for s, t in pairs]

@@ -12,6 +12,7 @@ from isinglass.errors import plural
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
+from isinglass.records import TwoStageRecord
 from isinglass.results import Solution
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
@@ -20,7 +21,6 @@ from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.select.method import Method
 from isinglass.select.selector import Selector
 from isinglass.select.stochastic_em import MODEL
-from isinglass.selection_records import TwoStageRecord
 from isinglass.show.report.sentences import (
     Draft,
     cite,

@@ -72,7 +72,8 @@ def list_node_columns(
         found |= {f"bootstrap strength {name}": each.nodes()[name][order] for name in ("q2.5", "q97.5")}
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
-        found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
+        known = {label: share[subject.kept] for label, share in holes.items() if share is not None}
+        found |= {label: share for label, share in known.items() if not np.isnan(share).all()}
     return [{"label": label, "values": values} for label, values in found.items()]
 
 

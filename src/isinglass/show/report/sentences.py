@@ -17,8 +17,8 @@ from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
 from isinglass.data.meaning.values import show_span
 from isinglass.errors import join_words, plural, times
-from isinglass.missing_record import Missing
 from isinglass.network import Network
+from isinglass.records import Missing
 from isinglass.results import Solution
 from isinglass.select.method import Method
 from isinglass.variables import KINDS, Variables

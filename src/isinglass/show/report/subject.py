@@ -17,9 +17,9 @@ from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network, fit_of, read_for, solution_of
+from isinglass.records import TableSummary
 from isinglass.results import Path, Solution
 from isinglass.simulate.completions import among
-from isinglass.table_summary import TableSummary
 
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 
@@ -34,6 +34,7 @@ class Subject:
     path: Path | None
     table: Table | None  # of the fit
     max_edges: int  # on the page
+    kept: NDArray[np.intp]  # which columns of the fit are nodes here
 
     @classmethod
     def of(cls, result: NetworkLike, X: TableLike | None, path: Path | None, max_edges: int) -> Subject:
@@ -46,7 +47,7 @@ class Subject:
         table = None
         if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
             table = network.table(read_for(result, X)).without_holes()
-        return cls(network, fit, solution_of(result), path, table, max_edges)
+        return cls(network, fit, solution_of(result), path, table, max_edges, np.arange(network.n_features))
 
     def without_covariates(self) -> Subject:
         """Return the same of the variables that are modeled, which is what is drawn and counted."""
@@ -56,10 +57,10 @@ class Subject:
         return replace(
             self,
             network=self.network.without_covariates(),
-            fit=self.fit and self.fit.without_covariates(),
             solution=self.solution and self.solution.without_covariates(),
             path=None if self.path is None else self.path.without_covariates(),
             table=None if self.table is None else self.table.take(variables.is_modeled),
+            kept=np.flatnonzero(variables.is_modeled),
         )
 
     @property
@@ -149,7 +150,9 @@ class Subject:
         """The share of every value of every node, where these are known."""
         if self.data is None:
             return None
-        return tuple(self.network.variables.split(np.clip(self.data.shares, 0.0, 1.0)))
+        network = self.network if self.fit is None else self.fit.network
+        shares = network.variables.split(np.clip(self.data.shares, 0.0, 1.0))
+        return tuple(shares if self.fit is None else [shares[column] for column in self.kept.tolist()])
 
     @property
     def pair_counts(self) -> dict[tuple[int, int], AnyArray]:
