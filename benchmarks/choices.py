@@ -16,7 +16,7 @@ import numpy as np
 
 from isinglass import ising_path
 from isinglass.datasets import load_senate109
-from isinglass.solve import following
+from isinglass.solve import alphas as grids
 
 SENATE = load_senate109().X
 ALPHAS = np.geomspace(0.5, 0.005, 50)
@@ -30,8 +30,8 @@ def changed(module: object, **constants: object) -> Callable[[], AbstractContext
 
 CHOICES = {
     "as released": nullcontext,
-    "a strong rule that keeps more": changed(following, STRICTNESS=0.8),
-    "all pairs in the working set": changed(following, STRICTNESS=0.0),
+    "a strong rule that keeps more": changed(grids, STRICTNESS=0.8),
+    "all pairs in the working set": changed(grids, STRICTNESS=0.0),
 }
 
 

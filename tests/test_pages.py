@@ -165,8 +165,8 @@ def quoted_facts():
     from isinglass.show.plot import arrange
     from isinglass.show.plot.rows import MOST_ROWS
     from isinglass.simulate import mixing
-    from isinglass.solve import device, following
-    from isinglass.solve.limits import LARGE, SPARSE_COLUMNS
+    from isinglass.solve import alphas, device
+    from isinglass.solve.reduction import LARGE, SPARSE_COLUMNS
     from isinglass.storage import default_limit
     from isinglass.variables import MAX_CATEGORIES
 
@@ -246,7 +246,7 @@ def quoted_facts():
     yield "estimators.md", f"more than $2^{{{marginals.MOST_STATES.bit_length() - 1}}}$ entries"
     yield "scale.md", f"up to {LARGE // 10**8}·10⁸ cells"
     yield "scale.md", f"few ones (below {100 * backends.RARE:g} %), {SPARSE_COLUMNS} columns or more"
-    yield "algorithm.md", f"With up to {following.ALL_PAIRS_UP_TO} columns screening costs more than it saves"
+    yield "algorithm.md", f"With up to {alphas.ALL_PAIRS_UP_TO} columns screening costs more than it saves"
     yield "install.md", f"needs {device.BYTES_PER_CELL} bytes per cell"
     yield from (("networks.md", f'`"{name}"`') for name in [*ROWS, *LINES])
     yield from _facts_about_reading()

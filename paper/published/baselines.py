@@ -28,8 +28,7 @@ from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
-from isinglass.solve.columns import warn_constant
-from isinglass.solve.reduction import Reduction
+from isinglass.solve.reduction import Reduction, warn_constant
 from paper.published.bmn_steps import BmnSteps
 from paper.published.glm import logistic_path
 from paper.published.stacked import stacked_design, unvectorize

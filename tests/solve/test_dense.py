@@ -7,7 +7,6 @@ from reference import nodewise_violations
 
 from isinglass import ising_path, nodewise_path
 from isinglass._core import Problem
-from isinglass.solve import following, joint_problem
 from isinglass.solve.path import alpha_max
 
 
@@ -48,9 +47,9 @@ def options(kind, n, p):
 def test_products_and_blocks_find_the_same_certified_optimum(kind, width, monkeypatch):
     n, p = 250, 70
     X, extra = latent_table(n, p, 3), options(kind, n, p)
-    monkeypatch.setattr(joint_problem, "Problem", with_width(10**6))
+    monkeypatch.setattr("isinglass.solve.path.Problem", with_width(10**6))
     blocks = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
-    monkeypatch.setattr(joint_problem, "Problem", with_width(width))
+    monkeypatch.setattr("isinglass.solve.path.Problem", with_width(width))
     products = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
     assert products.converged.all()
     assert len(products[-1].edge_values) > 0.3 * p * (p - 1) / 2
@@ -75,7 +74,7 @@ def test_a_wide_table_uses_products_and_threads_do_not_change_a_bit():
 def test_screening_changes_nothing_on_a_dense_table(monkeypatch):
     X = latent_table(150, 110, 4)
     screened = ising_path(X, alphas=10, alpha_min_ratio=0.01)
-    monkeypatch.setattr(following, "STRICTNESS", 0.0)
+    monkeypatch.setattr("isinglass.solve.alphas.STRICTNESS", 0.0)
     whole = ising_path(X, alphas=10, alpha_min_ratio=0.01)
     for one, other in zip(screened, whole, strict=True):
         assert one.objective == pytest.approx(other.objective, rel=1e-10)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from isinglass import NodewiseIsing, NodewiseIsingEBIC, load, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError
-from isinglass.solve.nodewise import NodewiseSolver
+from isinglass.solve.nodewise import NodewiseSettings, network_at
 from isinglass.solve.regressions import RULES
 
 KINDS = ["nominal", "ordinal", "binary", "nominal", "ordinal"]
@@ -161,7 +161,7 @@ def test_every_node_with_its_own_list_and_the_same_at_given_penalties():
     table = as_table(answers(8), kinds=KINDS)
     network = isingfit(table, 20)
     assert network.alphas_per_node.shape == (5,)
-    again = NodewiseSolver().at(table, network.alphas_per_node)[0]
+    again = network_at(table, network.alphas_per_node, NodewiseSettings())[0]
     assert again.edge_index.tolist() == network.edge_index.tolist()
     np.testing.assert_allclose(again.edge_values, network.edge_values, atol=1e-4)
 
@@ -170,7 +170,7 @@ def test_given_penalties_with_a_covariate_which_has_none():
     table = as_table(answers(8), kinds=KINDS, covariates=[1])
     network = isingfit(table, 20)
     assert np.isnan(network.alphas_per_node).tolist() == [False, True, False, False, False]
-    again = NodewiseSolver().at(table, network.alphas_per_node)[0]
+    again = network_at(table, network.alphas_per_node, NodewiseSettings())[0]
     assert again.edge_index.tolist() == network.edge_index.tolist()
 
 

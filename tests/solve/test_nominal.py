@@ -13,7 +13,6 @@ from reference_discrete import Discrete, assert_certified, parts
 from isinglass import ising_path, nodewise_path
 from isinglass._core import Problem
 from isinglass.errors import DataError, LimitError
-from isinglass.solve import following
 from isinglass.solve.nodewise import nodewise_alpha_max
 
 
@@ -34,7 +33,7 @@ def answers(rng, n, levels, strength=1.0):
 @pytest.mark.parametrize("screened", [False, True])
 def test_stored_optima_are_reached(case, screened, monkeypatch):
     if screened:
-        monkeypatch.setattr(following, "ALL_PAIRS_UP_TO", 1)
+        monkeypatch.setattr("isinglass.solve.alphas.ALL_PAIRS_UP_TO", 1)
     solution = ising_path(case.X, [case.alpha], kinds=case.kinds, tol=1e-10)[0]
     assert solution.converged
     assert solution.objective == pytest.approx(case.objective, abs=1e-10)
@@ -69,7 +68,7 @@ def test_certificates_are_those_of_the_slow_twin(seed, share, penalty):
     given_weights = {"plain": None, "standardized": "standardized", "matrix": omega}[penalty]
     with pytest.MonkeyPatch.context() as patch:
         if rng.random() < 0.5:
-            patch.setattr(following, "ALL_PAIRS_UP_TO", 1)
+            patch.setattr("isinglass.solve.alphas.ALL_PAIRS_UP_TO", 1)
         alphas = [reference.alpha_max() * share, reference.alpha_max() * share / 3]
         path = ising_path(X, alphas, kinds=kinds, sample_weight=weight, penalty_weights=given_weights)
     assert_certified(reference, path)
@@ -142,7 +141,7 @@ def test_threads_change_no_bit_and_screening_changes_nothing(monkeypatch):
             assert len({block.tobytes() for block in some}) == 1
     assert (paths[0].n_screened[:3] > 0).all()
     assert paths[0][-1].n_edges > 50
-    monkeypatch.setattr(following, "STRICTNESS", 0.0)
+    monkeypatch.setattr("isinglass.solve.alphas.STRICTNESS", 0.0)
     for one, other in zip(paths[0], ising_path(X, 6, **asked), strict=True):
         assert one.objective == pytest.approx(other.objective, rel=1e-9)
         assert one.edge_index.tolist() == other.edge_index.tolist()

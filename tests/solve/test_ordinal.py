@@ -10,7 +10,6 @@ from reference_discrete import Discrete, assert_certified, parts
 
 from isinglass import ising_path
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.solve import following
 
 
 def likert(rng, n, levels, strength=0.8):
@@ -32,7 +31,7 @@ def ordinal_cases():
 @pytest.mark.parametrize("screened", [False, True])
 def test_stored_optima_are_reached(case, screened, monkeypatch):
     if screened:
-        monkeypatch.setattr(following, "ALL_PAIRS_UP_TO", 1)
+        monkeypatch.setattr("isinglass.solve.alphas.ALL_PAIRS_UP_TO", 1)
     solution = ising_path(case.X, [case.alpha], kinds=case.kinds, tol=1e-10)[0]
     assert solution.objective == pytest.approx(case.objective, abs=1e-10)
     couplings = solution.couplings
@@ -66,7 +65,7 @@ def test_certificates_are_those_of_the_slow_twin(seed, share, penalty):
     given_weights = {"plain": None, "standardized": "standardized", "matrix": omega}[penalty]
     with pytest.MonkeyPatch.context() as patch:
         if rng.random() < 0.5:
-            patch.setattr(following, "ALL_PAIRS_UP_TO", 1)
+            patch.setattr("isinglass.solve.alphas.ALL_PAIRS_UP_TO", 1)
         alphas = [reference.alpha_max() * share, reference.alpha_max() * share / 3]
         path = ising_path(X, alphas, kinds="ordinal", sample_weight=weight, penalty_weights=given_weights)
     assert_certified(reference, path)
@@ -144,7 +143,7 @@ def test_threads_change_no_bit_and_screening_changes_nothing(monkeypatch):
         assert one.edge_values.tobytes() == two.edge_values.tobytes() == three.edge_values.tobytes()
         assert one.duality_gap == two.duality_gap == three.duality_gap
     assert (paths[0].n_screened[:4] > 0).all()
-    monkeypatch.setattr(following, "STRICTNESS", 0.0)
+    monkeypatch.setattr("isinglass.solve.alphas.STRICTNESS", 0.0)
     for one, other in zip(paths[0], ising_path(X, 8, alpha_min_ratio=0.1, kinds="ordinal", tol=1e-9), strict=True):
         assert one.objective == pytest.approx(other.objective, rel=1e-9)
         np.testing.assert_allclose(one.couplings, other.couplings, atol=1e-5)

@@ -18,7 +18,6 @@ from isinglass.errors import ConstantColumnWarning, DataError, LimitError, Separ
 from isinglass.select import Fixed, Method
 from isinglass.select.ebic import ebic
 from isinglass.select.refit import refit
-from isinglass.solve import limits
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
 from isinglass.solve.rows import PartedRows
@@ -94,15 +93,15 @@ def test_a_part_may_weigh_next_to_nothing(share):
 
 def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     whole = ising_path(X, **ALPHAS)
-    monkeypatch.setattr(limits, "CELLS_THAT_FIT", X.size - 1)
-    monkeypatch.setattr(limits, "LARGE", X.size - 1)
-    monkeypatch.setattr(limits, "CELLS_OF_A_PART", 7000)
+    monkeypatch.setattr("isinglass.solve.reduction.CELLS_THAT_FIT", X.size - 1)
+    monkeypatch.setattr("isinglass.solve.reduction.LARGE", X.size - 1)
+    monkeypatch.setattr("isinglass.solve.reduction.CELLS_OF_A_PART", 7000)
     assert_same(whole, ising_path(X, **ALPHAS))
     with pytest.raises(LimitError, match="needs a penalty"):
         ising_path(X, [0.01, 0.0])
-    monkeypatch.setattr(limits, "LARGE", 10**9)
+    monkeypatch.setattr("isinglass.solve.reduction.LARGE", 10**9)
     full = bits(ising_path(X, [0.05]))
-    monkeypatch.setattr(limits, "available_memory", lambda: 1000.0)  # of the estimate alone
+    monkeypatch.setattr("isinglass.solve.reduction.available_memory", lambda: 1000.0)  # of the estimate alone
     assert bits(ising_path(X, [0.05])) != full  # in parts now: the same network, other roundings
 
 
@@ -113,9 +112,9 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
     weight = rng.integers(1, 4, 1000).astype(float)
     whole = ising_path(rare, [0.003, 0.001], sample_weight=weight)
     asked = []
-    monkeypatch.setattr(limits, "CELLS_THAT_FIT", rare.size - 1)
-    monkeypatch.setattr(limits, "SPARSE_COLUMNS", 200)
-    monkeypatch.setattr(limits, "CELLS_OF_A_PART", 80_000)
+    monkeypatch.setattr("isinglass.solve.reduction.CELLS_THAT_FIT", rare.size - 1)
+    monkeypatch.setattr("isinglass.solve.reduction.SPARSE_COLUMNS", 200)
+    monkeypatch.setattr("isinglass.solve.reduction.CELLS_OF_A_PART", 80_000)
     monkeypatch.setattr("isinglass.solve.rows.CpuRows", lambda *given: asked.append(CpuRows(*given)) or asked[-1])
     to_array, largest = scipy.sparse.csr_array.toarray, []
     monkeypatch.setattr(

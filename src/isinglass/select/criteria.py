@@ -20,7 +20,7 @@ from isinglass.select.run import Run
 from isinglass.select.scoring import held_out_sums
 from isinglass.select.task import Task
 from isinglass.select.two_stage import TwoStage
-from isinglass.solve.columns import name_constant
+from isinglass.solve.reduction import name_constant
 from isinglass.text_tables import Columns
 
 

@@ -32,7 +32,7 @@ from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.solve.columns import name_constant, warn_determined
+from isinglass.solve.reduction import name_constant, warn_determined
 
 if TYPE_CHECKING:
     from isinglass.fit import Fit

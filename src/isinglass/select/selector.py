@@ -16,8 +16,8 @@ from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
 from isinglass.select.stages import FULL, solve_stage
 from isinglass.select.task import Task, WarmStart
-from isinglass.solve.following import MAX_STEPS
-from isinglass.solve.nodewise import NodewiseSolver
+from isinglass.solve.alphas import MAX_STEPS
+from isinglass.solve.nodewise import NodewiseSettings, choose_per_node, network_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +162,7 @@ class Fixed(Selector):
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
         if isinstance(self.alpha, tuple):
-            return Choice(_regressions(task).at(task.table.whole(), self.alpha))
+            return Choice(network_at(task.table.whole(), self.alpha, _regressions(task)))
         start = None if task.warm_start is None else task.warm_start.solution
         if self.lasso is None:
             return Choice(task.path([self.alpha], start=start))
@@ -213,13 +213,13 @@ class PerNode(Selector):
 
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
-        return Choice(_regressions(task).choose(task.table.whole(), self.alphas, self.gamma))
+        return Choice(choose_per_node(task.table.whole(), self.alphas, self.gamma, _regressions(task)))
 
 
-def _regressions(task: Task) -> NodewiseSolver:
+def _regressions(task: Task) -> NodewiseSettings:
     """Return how regressions with a penalty per node are solved."""
     paths = task.paths
     if paths.estimator != "nodewise":
         raise ArgumentError("estimator", 'must be "nodewise" for a penalty per node', paths.estimator)
     max_iter = MAX_STEPS if paths.max_iter is None else paths.max_iter
-    return NodewiseSolver(paths.rule, paths.standardized, paths.tolerance, max_iter, task.run.n_threads)
+    return NodewiseSettings(paths.rule, paths.standardized, paths.tolerance, max_iter, task.run.n_threads)

@@ -20,8 +20,8 @@ from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.run import Run
 from isinglass.select.settings import Alphas, Settings
+from isinglass.solve.alphas import TOLERANCE
 from isinglass.solve.exact_likelihood import exact_alpha_max, exact_path
-from isinglass.solve.following import TOLERANCE
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
 from isinglass.solve.regressions import RULES

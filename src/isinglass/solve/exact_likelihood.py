@@ -22,10 +22,8 @@ from isinglass.data import as_table
 from isinglass.errors import ArgumentError, LimitError, setting
 from isinglass.penalties import EPSILON, Penalty, penalty_matrix, refuse_vanishing, violations
 from isinglass.results import Path, Solution
-from isinglass.solve.alphas import AlphasLike, alpha_grid
-from isinglass.solve.columns import warn_constant
-from isinglass.solve.following import TOLERANCE, collect, warn_if_not_converged
-from isinglass.solve.reduction import Reduction
+from isinglass.solve.alphas import TOLERANCE, AlphasLike, alpha_grid, collect, warn_if_not_converged
+from isinglass.solve.reduction import Reduction, warn_constant
 
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
 _MATCHED = 1e-15  # relative mismatch of means aimed at

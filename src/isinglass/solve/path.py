@@ -6,27 +6,51 @@ Screening, solver and certificate are explained in docs/algorithm.md; they are i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isinglass._core import Problem, path_bytes
 from isinglass.arguments import check_callable, check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table
+from isinglass.data.counts import sd_of
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
-from isinglass.machine.memory import within_memory
-from isinglass.penalties import Penalty
+from isinglass.machine.memory import memory_for, within_memory
+from isinglass.machine.threads import thread_count
+from isinglass.pairs import all_pairs
+from isinglass.penalties import (
+    Penalty,
+    check_penalty_weights,
+    condition_on_covariates,
+    penalty_matrix,
+    refuse_vanishing,
+)
 from isinglass.results import Path, Solution
-from isinglass.solve.alphas import AlphasLike, alpha_grid
-from isinglass.solve.columns import warn_constant
-from isinglass.solve.following import MAX_STEPS, TOLERANCE, collect, strictness_among, warn_if_not_converged
-from isinglass.solve.joint_problem import JointProblem
-from isinglass.solve.limits import split_sparse
+from isinglass.separation import SUSPICIOUS_ETA
+from isinglass.solve.alphas import (
+    MAX_STEPS,
+    TOLERANCE,
+    AlphasLike,
+    alpha_grid,
+    collect,
+    strictness_among,
+    warn_if_not_converged,
+)
+from isinglass.solve.device import find_device, rows_on
+from isinglass.solve.reduction import Reduction, refuse_above, refuse_free, split_sparse, warn_constant
+from isinglass.solve.rows import PartedRows
 from isinglass.variables import Variables
 
-CELLS_AT_ONCE = 50_000  # cells times alphas of one call without screening: a callback does not wait long
+if TYPE_CHECKING:
+    from isinglass._core._native import State
+
+NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it, loosely solved ones too
+_PER_COEFFICIENT = 130  # bytes, for either column of a pair
+_PER_PAIR_OF_CATEGORIES, _PER_CELL = 4, 24  # bytes that every table of categories takes; measured
 
 
 def ising_path(
@@ -157,16 +181,145 @@ def _follow(
     problem: JointProblem, grid: FloatArray, tol: float, max_iter: int, starts: list[Solution | None]
 ) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid."""
-    compiled, alphas = problem.compiled, grid.tolist()
+    compiled, scaled = problem.compiled, (grid / problem.penalty.unit).tolist()
     strictness = strictness_among(compiled.n_features)
-    at_once = 1 if strictness or any(starts) else int(CELLS_AT_ONCE / (problem.cost + 1)) + 1
-    for k in range(0, len(alphas), at_once):
-        following = alphas[min(k + at_once, len(alphas) - 1)]
+    for alpha, start, here, following in zip(grid.tolist(), starts, scaled, [*scaled[1:], scaled[-1]], strict=True):
         with within_memory():
-            if (start := starts[k]) is not None:
-                reached = max(start.alpha, alphas[k])  # from there the solver stops on the way, as on a path
+            if start is not None:
+                reached = max(start.alpha, alpha)  # from there the solver stops on the way, as on a path
                 compiled.place(reached / problem.penalty.unit, *problem.reduction.point(start.network))
-            scaled = [alpha / problem.penalty.unit for alpha in alphas[k : k + at_once]]
-            states = compiled.follow(scaled, following / problem.penalty.unit, tol, max_iter, strictness)
-        for alpha, state in zip(alphas[k : k + at_once], states, strict=True):
-            yield problem.solution(state, alpha)
+            (state,) = compiled.follow([here], following, tol, max_iter, strictness)
+        yield problem.solution(state, alpha)
+
+
+@dataclass(frozen=True)
+class SolverPenalty:
+    """The penalties α ω of the pairs of columns that vary, as the joint problem takes them.
+
+    With categories, the solver's scores have a range of 1: α ω_st ‖Θ_st‖ is (α/D) · (D ω_st/(D_s D_t)) · ‖Θ‖ in its
+    units, with D the product of the two largest ranges. So iterations do not depend on the units of scores.
+    """
+
+    matrix: FloatArray | None  # ω in the solver's units; None: 1, or the sum of two standard deviations
+    is_standardized: bool = False  # whether it is the latter
+    unit: float = 1.0  # D, which alpha is divided by; 1 for two values
+    ranges: FloatArray | None = None  # with categories, D_s/√D of every column
+
+    @classmethod
+    def of(cls, reduction: Reduction, penalty_weights: Penalty) -> SolverPenalty:
+        """Check penalty weights of all columns, and take those of the columns that vary."""
+        variables, columns = reduction.variables, reduction.columns
+        checked = check_penalty_weights(penalty_weights, reduction.n_features)
+        is_standardized = isinstance(checked, str)
+        if variables.is_binary and not isinstance(checked, np.ndarray):
+            return cls(None, is_standardized)
+        omega = checked
+        if not isinstance(omega, np.ndarray):
+            omega = penalty_matrix(sd_of(reduction.counts, variables), omega, variables.ranges)
+        if variables.has_covariates:
+            omega = condition_on_covariates(omega, variables)
+        # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
+        matrix = np.array(omega[np.ix_(columns, columns)], order="C")
+        np.fill_diagonal(matrix, 0.0)
+        if variables.is_binary:
+            return cls(matrix)
+        own = variables.ranges[columns]
+        unit = 1.0 if is_standardized or len(columns) < 2 else float(np.sort(own)[-2:].prod())
+        ranges = own / np.sqrt(unit)
+        matrix *= 1.0 / ranges
+        matrix *= (1.0 / ranges)[:, None]
+        return cls(matrix, unit=unit, ranges=ranges)
+
+
+@dataclass(frozen=True)
+class JointProblem:
+    """The compiled problem on the columns of a table that vary, and the way back."""
+
+    compiled: Problem
+    reduction: Reduction
+    penalty: SolverPenalty
+
+    @classmethod
+    def of(
+        cls,
+        table: AnyTable,
+        penalty_weights: Penalty,
+        n_threads: int | None = None,
+        device: str | None = None,
+    ) -> JointProblem:
+        """Compile a table on this processor or a device."""
+        if device is not None and not table.variables.is_binary:
+            what = 'must be "cpu" where columns have more than two categories or are covariates'
+            raise ArgumentError("device", what, device)
+        reduction = Reduction.of(table, parts=device is None)
+        penalty, threads = SolverPenalty.of(reduction, penalty_weights), thread_count(n_threads)
+        with within_memory():
+            if device is None:
+                return cls(_compile(reduction, penalty, threads), reduction, penalty)
+            kept = reduction.table.whole()
+            rows = rows_on(find_device(device), kept.codes, kept.sample_weight)
+            return cls(Problem(rows, penalty.matrix, penalty.is_standardized, threads), reduction, penalty)
+
+    @property
+    def alpha_at_zero(self) -> float:
+        """The alpha of a path where no alpha gives an edge: with categories the penalty of one row, which is not 0."""
+        return 0.0 if self.reduction.variables.is_binary else self.penalty.unit * self.reduction.alpha_of_one_row
+
+    def fit_null(self, tol: float, max_iter: int) -> float:
+        """Fit fields and free pairs; return alpha_max there."""
+        with within_memory():
+            state = self.compiled.fit_null(min(tol, NULL_TOLERANCE), max_iter)
+        # It may lie at infinity; with categories the ridge keeps it from there.
+        is_binary = self.reduction.variables.is_binary
+        if state is not None and is_binary and state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
+            self.reduction.refuse_separation(self.compiled.free_pairs())
+        with within_memory():
+            return self.compiled.alpha_max() * self.penalty.unit
+
+    def check(self, grid: FloatArray) -> None:
+        """Refuse alphas whose optimum is at infinity, and penalties that underflow."""
+        matrix = self.penalty.matrix
+        if grid[-1] > 0.0:
+            if matrix is not None:
+                refuse_vanishing(float(grid[-1]) / self.penalty.unit, matrix)
+        elif not self.reduction.variables.is_binary:
+            raise refuse_free()
+        else:
+            pairs = all_pairs(self.compiled.n_features)
+            allowed = slice(None) if matrix is None else np.isfinite(matrix[pairs[:, 0], pairs[:, 1]])
+            self.reduction.refuse_separation(pairs[allowed])
+
+    def solution(self, state: State, alpha: float) -> Solution:
+        """Put the solution of the varying columns back into the whole table."""
+        p, certificate = self.reduction.n_features, ("objective", "kkt_residual", "duality_gap", "certified_zeros")
+        return Solution(
+            self.reduction.network(state),
+            alpha,
+            **{name: getattr(state, name) for name in (*certificate, "n_iter", "converged")},
+            n_screened=p * (p - 1) // 2 - state.n_working,
+        )
+
+
+def _compile(reduction: Reduction, penalty: SolverPenalty, n_threads: int) -> Problem:
+    """Compile the rows of a table here, of two values or of categories, or a table in parts."""
+    table, given = reduction.table, (penalty.matrix, penalty.is_standardized, n_threads)
+    p, n_pairs = table.shape[1], table.shape[1] * (table.shape[1] - 1) // 2
+    if not table.is_whole and p:
+        # The gradients of all pairs are here twice, once as they come and once added up.
+        refuse_above(2 * path_bytes(1, p, 0), f"The gradients of {n_pairs} pairs need", "Use fewer columns.")
+        return Problem(PartedRows(table, table.total_weight, n_threads), *given)
+    codes, weight = np.empty((1, 0), dtype=np.uint8), None  # parts have no rows without a column
+    if table.is_whole:
+        codes, weight = table.codes, table.sample_weight
+    if penalty.ranges is None:
+        return Problem(codes, weight, *given, memory_for(path_bytes(len(codes), p, n_pairs)))
+    cells, steps = reduction.units.cells(codes)
+    sizes = np.where(steps == 0, reduction.variables.sizes[reduction.columns], 1)
+    n_categories = int(sizes.sum())
+    refuse_above(
+        (_PER_PAIR_OF_CATEGORIES * n_categories + _PER_CELL * len(codes)) * n_categories,
+        f"A joint fit of {p} columns with {n_categories} categories in all needs",
+        "Fit node by node (nodewise_path), which takes one column at a time, or merge rare categories.",
+    )
+    needed = path_bytes(len(codes) * int(sizes.max(initial=1)), p, n_pairs) + _PER_COEFFICIENT * n_categories**2
+    return Problem(cells, weight, *given, memory_for(needed), steps, penalty.ranges, reduction.modeled)

@@ -1,30 +1,51 @@
-"""What of a table can be estimated: rows with weight and columns that vary; and the way back to the whole table."""
+"""What of a table can be estimated, and within memory: rows with weight and columns that vary; and the way back."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from isinglass._core import max_features
+from isinglass._core import max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import AnyTable, category_counts
+from isinglass.data import AnyTable, PartedTable, category_counts
 from isinglass.data.counts import varying_among
-from isinglass.errors import ArgumentError, LimitError, SeparationError, setting
+from isinglass.data.parts.backends import RARE
+from isinglass.data.parts.read_parts import cut_into_parts
+from isinglass.data.weights import check_sample_weight
+from isinglass.errors import (
+    ArgumentError,
+    ConstantColumnWarning,
+    DataWarning,
+    LimitError,
+    SeparationError,
+    listed,
+    setting,
+    warn,
+)
+from isinglass.machine.memory import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.pairs import coordinate_matrix
-from isinglass.penalties import smoothed_field
+from isinglass.penalties import NEGLIGIBLE, smoothed_field
 from isinglass.separation import find_separation
-from isinglass.solve.columns import without_negligible
-from isinglass.solve.limits import cut_if_large, refuse_unpenalized
 from isinglass.solve.solver_units import SolverUnits
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
+
+LARGE = 500_000_000  # cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20
+CELLS_THAT_FIT = 10_000_000  # cells up to which the free memory is not checked
+SPARSE_COLUMNS = 1000  # columns from which on a table with few ones is worked on in parts too, as lists of ones
+CELLS_OF_A_PART = 50_000_000
+# Log odds of two neighboring categories from one end of a covariate to the other, from which it is said to determine
+# the variable. Between the ends of the variable, two normal columns with a correlation of 0.5 already exceed this.
+DETERMINED = 12.0
 
 
 @dataclass(frozen=True)
@@ -69,8 +90,6 @@ class Reduction:
         """The penalty that one row weighs as much as; with weights, one of the rows that these stand for."""
         return 1.0 / max(self.table.counted(quiet=True).total_weight, 1.0)
 
-    # ------------------------------------------------------------------------------------------------ to the solver
-
     @cached_property
     def units(self) -> SolverUnits:
         """The units of the solver, for columns with categories."""
@@ -80,8 +99,6 @@ class Reduction:
     def modeled(self) -> Bytes | None:
         """Which of the columns that vary are modeled; None: all of them."""
         return self.variables.is_modeled[self.columns].astype(np.uint8) if self.variables.has_covariates else None
-
-    # ---------------------------------------------------------------------------------------------------- and back
 
     def network(self, state: State) -> Network:
         """Return the network of all columns, given the solution for the varying ones."""
@@ -114,8 +131,6 @@ class Reduction:
             return edges[kept], network.pair_values[kept], network.fields[self.columns]
         return edges[kept], self.units.solver_blocks(network, kept), self.units.solver_fields(network)
 
-    # ------------------------------------------------------------------------------------------ optima at infinity
-
     @property
     def log_spread(self) -> float:
         """Logarithm of the largest over the smallest weight."""
@@ -126,7 +141,11 @@ class Reduction:
         """Raise if the optimum with these pairs of varying columns unpenalized lies at infinity."""
         if len(pairs) == 0:
             return
-        refuse_unpenalized(self.table)
+        if not self.table.is_whole and math.prod(self.table.shape) > LARGE:  # whether it does, takes all rows
+            raise LimitError(
+                f"Every pair of a table with more than {LARGE} cells needs a penalty. Pass alphas above 0 and penalty "
+                "weights above 0."
+            )
         found = find_separation(self.table.distinct_rows(), pairs)
         if found is not None:
             raise SeparationError.of_pair(*(self.variables.called(int(self.columns[node])) for node in found))
@@ -139,3 +158,76 @@ def refuse_free() -> ArgumentError:
         "single pairs free, and refit estimates the edges of a network without a penalty."
     )
     return ArgumentError("alpha", "must be positive where columns have categories", 0.0, remedy)
+
+
+def split_sparse(X: object, sample_weight: ArrayLike | None) -> PartedTable | None:
+    """Return a large sparse matrix as a table in parts, never dense as a whole; None if it is something else."""
+    if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and hasattr(X, "shape") and _is_large(X.shape, lambda: X.nnz)):
+        return None
+    return cut_into_parts(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
+
+
+def cut_if_large(table: AnyTable) -> AnyTable:
+    """Return a table of two-valued columns in parts, if it is better worked on like that."""
+    if table.is_whole and _is_large(table.shape, lambda: int(np.count_nonzero(table.codes))):
+        return cut_into_parts(table.codes, table.sample_weight, CELLS_OF_A_PART)
+    return table
+
+
+def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
+    """Tell whether a table is better worked on in parts: it is large, memory has no room for it, or ones are rare."""
+    (n_rows, n_features), size = shape, math.prod(shape)
+    if size <= CELLS_THAT_FIT:
+        return False
+    if size > LARGE or path_bytes(n_rows, n_features, 0) > available_memory():
+        return True
+    return n_features >= SPARSE_COLUMNS and count_ones() < RARE * size
+
+
+def refuse_above(needed: int, what: str, remedy: str) -> None:
+    """Refuse what needs more memory than is free."""
+    free = memory_for(needed)
+    if needed > free:
+        raise LimitError(f"{what} about {needed / 1e9:.3g} GB of memory, and {free / 1e9:.3g} GB are free. {remedy}")
+
+
+def without_negligible(table: AnyTable) -> AnyTable:
+    """Leave out rows whose weight cannot matter."""
+    return table.above(NEGLIGIBLE * table.weight_range[1])
+
+
+def warn_constant(variables: Variables, counts: FloatArray) -> None:
+    """Name the columns with one category in one warning, given the weight of every category."""
+    constant = np.flatnonzero(~varying_among(counts, variables)).tolist()
+    if not constant:
+        return
+    codes = [int(each.argmax()) for each in variables.split(counts)]
+    shown = listed([f"{variables.called(s)} (always {variables.categories[s][codes[s]]})" for s in constant])
+    one = len(constant) == 1
+    what = f"column {shown} is constant: it gets" if one else f"columns {shown} are constant: they get"
+    warn(ConstantColumnWarning(f"{what} no edges."))
+
+
+def name_constant(table: AnyTable) -> None:
+    """Name constant columns in one warning."""
+    warn_constant(table.variables, category_counts(without_negligible(table)))
+
+
+def warn_determined(network: Network) -> None:
+    """Name covariates that almost determine variables, one warning each: only the ridge keeps such couplings finite."""
+    if not network.variables.has_covariates:
+        return
+    variables, index = network.variables, network.covariate_pairs
+    is_first = np.array(variables.covariate)[index[:, 0]]
+    covariates, others_of = np.where(is_first, index.T, index.T[::-1])
+    steps = np.where(variables.has_scores, variables.ranges / (variables.sizes - 1), 1.0)
+    reach = np.abs(network.covariate_values) * variables.ranges[covariates] * steps[others_of]
+    for given in np.unique(covariates[reach > DETERMINED]).tolist():
+        others = others_of[(covariates == given) & (reach > DETERMINED)].tolist()
+        shown = "column " + listed([variables.called(other) for other in others])
+        message = (
+            f"The covariate {variables.called(given)} almost determines {shown} or a category there: only a ridge of "
+            "1e-9 keeps the coupling finite. Leave one of them out, merge rare categories, or compute the covariate "
+            "from other columns."
+        )
+        warn(DataWarning(message))
