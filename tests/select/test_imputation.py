@@ -29,7 +29,7 @@ from isinglass.errors import (
 )
 from isinglass.select import ImputationSettings, Run, ebic, imputation, stochastic_em
 from isinglass.select.imputation import complete_table
-from isinglass.select.pooling import _redraw
+from isinglass.select.pooling import redraw
 from isinglass.select.task import Task
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
@@ -140,7 +140,6 @@ def test_groups_follow_their_rows():
     with pytest.warns(ConvergenceWarning, match="1 round"):
         table, groups, found = complete_table(as_table(HOLES, missing="impute")[some], labels, few)
     assert table is found.table
-    np.testing.assert_array_equal(found.groups, groups)
     np.testing.assert_array_equal(groups, labels[np.argsort(some)[np.searchsorted(np.sort(some), table.rows)]])
     assert set(table.rows) <= set(some.tolist())
 
@@ -292,7 +291,7 @@ def test_a_value_that_was_not_observed_is_not_drawn():
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
         found = impute(cells, n_imputations=5)
         solution, seeds = ising_path(found.table, [0.05])[0], np.random.SeedSequence(0).spawn(5)
-        again = [_redraw(one, solution, found.network, seeds[k])[0] for k, one in enumerate(found.tables())]
+        again = [redraw(one, solution, found.network, seeds[k])[0] for k, one in enumerate(found.tables())]
     for table in (found.table, *again):
         assert np.unique(table.codes[:, 6]).tolist() == [1]
         assert np.unique(table.codes[:, 7]).tolist() == [0]
@@ -304,7 +303,6 @@ def test_rows_without_an_answer_are_left_out_and_counted():
     assert found.n_empty == 7
     assert found.table.rows.max() < len(HOLES)
     assert found.table.sample_weight.sum() == pytest.approx(len(HOLES))
-    assert "7 rows without an answer left out" in repr(found)
     with pytest.raises(DataError, match="answer in every column"):
         impute(np.full((5, 3), np.nan))
 

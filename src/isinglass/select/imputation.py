@@ -11,19 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, Table, TableLike, as_table
-from isinglass.errors import (
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    DataError,
-    DataWarning,
-    LimitError,
-    listed,
-    plural,
-    setting,
-    suppress_warnings,
-    times,
-    warn,
-)
+from isinglass.errors import DataError, DataWarning, LimitError, listed, plural, setting, times, warn
 from isinglass.machine.threads import one_blas_thread
 from isinglass.network import Network
 from isinglass.records import Missing
@@ -47,10 +35,10 @@ class Imputation(Frozen):
     #: imputation, with that share of their weight. Its ``rows`` are the numbers of the original rows, which folds and
     #: resamples respect. What chooses a network can be given this one; standard errors need `pool`
     table: Table
+    origin: NDArray[np.intp]  #: the row of the given table that each row is or completes, counted from 0
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
     missing: Mask  #: where the holes were, in the rows with at least one answer
     n_imputations: int  #: number of completed tables
-    groups: AnyArray | None = None  #: the group of each row, as a number; None without groups
     network: Network | None = None  #: what the cells were drawn from; None if nothing was missing
     #: root mean square by which the parameters of each round differ from those of the round before (NaN in the first)
     changes: FloatArray = field(default_factory=lambda: np.empty(0))
@@ -110,15 +98,12 @@ class Imputation(Frozen):
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.missing.shape
-        if self.network is None:
-            return f"Imputation({n_rows} rows × {n_columns} columns: no cell missing)"
-        left = f", {plural(self.n_empty, 'row')} without an answer left out" if self.n_empty else ""
-        rounds = plural(self.n_rounds, "round")
-        return (
-            f"Imputation({n_rows} rows × {n_columns} columns: {plural(int(self.missing.sum()), 'cell')} "
-            f"({self.missing.mean():.1%}) imputed {times(self.n_imputations)}, {rounds}{left}"
-            f"{'' if self.converged else ', NOT converged'})"
-        )
+        imputed = "no cell missing"
+        if self.network is not None:
+            cells = f"{plural(int(self.missing.sum()), 'cell')} ({self.missing.mean():.1%})"
+            imputed = f"{cells} imputed {times(self.n_imputations)}, {plural(self.n_rounds, 'round')}"
+        state = "" if self.converged else ", NOT converged"
+        return f"Imputation({n_rows} rows × {n_columns} columns: {imputed}{state})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,55 +130,46 @@ class ImputationSettings(Settings):
             check_count(name, getattr(self, name))
 
     @one_blas_thread
-    def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
+    def complete(self, table: Table, run: Run = Run()) -> Imputation:
         """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
-        if table.holes is None:
-            nowhere = np.zeros(table.shape, dtype=bool)
-            return Imputation(table, np.full(len(table), -1), nowhere, self.n_imputations, groups)
-        holes, numbers = table.holes, list(range(self.n_imputations))
-        _check_answers(table, holes, self.n_imputations)
-        copies = Copies.of(table, holes, self.n_imputations, self.random_state, run.n_threads)
+        count, holes = self.n_imputations, table.holes
+        if holes is None:
+            rows = np.arange(len(table))
+            return Imputation(table, rows, np.full(len(table), -1), np.zeros(table.shape, dtype=bool), count)
+        _check_answers(table, holes, count)
+        copies = Copies.of(table, holes, count, self.random_state, run.n_threads)
         rounds = StochasticEM(copies, run.inside(), run.deadline())
-        with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
-            network = rounds.alternate(self.max_rounds)
-        is_cut = rounds.settled < 0 and len(rounds.networks) < self.max_rounds
-        if rounds.settled < 0:
-            ran = plural(len(rounds.networks), "round")
-            moves = f"the network that missing cells are drawn from has not converged after {ran}"
-            limit = "max_time" if is_cut else "max_rounds"
-            remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
-            warn(ConvergenceWarning(f"{moves}. {remedy}"))
-        rows, of_copy = copies.rows(numbers)
+        network = rounds.alternate(self.max_rounds)
+        rows, of_copy = copies.rows(list(range(count)))
         has_answer = ~holes.all(axis=1)
         return Imputation(
-            copies.table(numbers),
+            copies.table(list(range(count))),
+            rows,
             of_copy,
             missing=holes[has_answer],
-            n_imputations=self.n_imputations,
-            groups=None if groups is None else groups[rows],
+            n_imputations=count,
             network=network,
             changes=np.array(rounds.changes),
             settled=rounds.settled,
             n_empty=int((~has_answer).sum()),
-            is_cut=is_cut,
+            is_cut=rounds.is_cut,
         )
 
 
-def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
+def _check_answers(table: Table, holes: Mask, n_imputations: int) -> None:
     """Refuse columns without any answer and tables that would not fit; name columns with few answers."""
     if holes.size * n_imputations > MOST_CELLS:
         must = f"n_imputations times the table must be at most {MOST_CELLS:.3g} cells"
         raise LimitError(f"{must}; got {holes.size * n_imputations:.3g}. Choose fewer imputations.")
-    names = data.names
-    answers = (~holes).sum(axis=0)
-    if not answers.all():
-        shown = listed([repr(names[k]) for k in np.flatnonzero(answers == 0)])
+    answers = dict(zip(table.names, (~holes).sum(axis=0).tolist(), strict=True))
+    empty = [repr(name) for name, count in answers.items() if not count]
+    if empty:
         must = f"{setting('X')} must have an answer in every column to impute the others"
-        raise DataError(f"{must}; got none in {shown}. Leave out such columns.")
-    few = np.flatnonzero((answers < FEW_ANSWERS) & (answers < len(holes)))
-    if len(few):
-        shown = listed([f"{names[k]!r} ({answers[k]} {'answer' if answers[k] == 1 else 'answers'})" for k in few])
-        named = f"columns with fewer than {FEW_ANSWERS} answers were imputed as well: {shown}"
+        raise DataError(f"{must}; got none in {listed(empty)}. Leave out such columns.")
+    most = min(FEW_ANSWERS, len(holes))
+    few = [f"{name!r} ({plural(count, 'answer')})" for name, count in answers.items() if count < most]
+    if few:
+        named = f"columns with fewer than {FEW_ANSWERS} answers were imputed as well: {listed(few)}"
         warn(DataWarning(f"{named}. Results for them rest on these few answers; consider leaving them out."))
 
 
@@ -244,12 +220,7 @@ def impute(
 
 
 def complete_table(
-    table: AnyTable,
-    labels: AnyArray | None,
-    settings: ImputationSettings,
-    run: Run = Run(),
-    *,
-    quiet: bool = True,
+    table: AnyTable, labels: AnyArray | None, settings: ImputationSettings, run: Run = Run(), *, quiet: bool = True
 ) -> tuple[AnyTable, AnyArray | None, Imputation | None]:
     """Return the table that a network is chosen for, the labels of its rows, and how missing cells were imputed.
 
@@ -263,5 +234,5 @@ def complete_table(
     labels = None if labels is None else labels[rows]
     if table.holes is None:  # they were in rows without a weight
         return table, labels, None
-    imputation = settings.complete(table, labels, run)
-    return imputation.table, imputation.groups, imputation
+    imputation = settings.complete(table, run)
+    return imputation.table, None if labels is None else labels[imputation.origin], imputation

@@ -51,16 +51,6 @@ class Pooled(Frozen):
         return np.asarray(np.sqrt(self.within + self._between))
 
     @property
-    def edge_values(self) -> FloatArray:
-        """Couplings."""
-        return self.values[self._edges]
-
-    @property
-    def edge_errors(self) -> FloatArray:
-        """Standard errors of the couplings."""
-        return self.errors[self._edges]
-
-    @property
     def missing_information(self) -> FloatArray:
         """Share of the information that is lost to missing cells, (1 + 1/M) B / (W + (1 + 1/M) B)."""
         return self._between / (self.within + self._between)
@@ -71,14 +61,24 @@ class Pooled(Frozen):
         return self.missing_information[: self.n_features]
 
     @property
+    def edge_values(self) -> FloatArray:
+        """Couplings."""
+        return self._of_edges(self.values)
+
+    @property
+    def edge_errors(self) -> FloatArray:
+        """Standard errors of the couplings."""
+        return self._of_edges(self.errors)
+
+    @property
     def edge_information(self) -> FloatArray:
         """Missing information of every edge."""
-        return self.missing_information[self._edges]
+        return self._of_edges(self.missing_information)
 
     @property
     def edge_noise(self) -> FloatArray:
         """Monte Carlo errors of the couplings, √(B / M): how much another seed would change them."""
-        return np.asarray(np.sqrt(self.between / self.n_imputations))[self._edges]
+        return self._of_edges(np.sqrt(self.between / self.n_imputations))
 
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the confidence interval of every coupling, shape (n_edges, 2).
@@ -91,17 +91,14 @@ class Pooled(Frozen):
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     @property
-    def _edges(self) -> slice:
-        return slice(self.n_features, self.n_features + len(self.edge_index))
-
-    @property
     def _between(self) -> FloatArray:
         return (1.0 + 1.0 / self.n_imputations) * self.between
 
+    def _of_edges(self, values: FloatArray) -> FloatArray:
+        return np.asarray(values[self.n_features : self.n_features + len(self.edge_index)])
+
     def __repr__(self) -> str:
-        lost = self.edge_information
-        shown = f", {np.nanmean(lost):.0%} of the information on them missing" if np.isfinite(lost).any() else ""
-        return f"Pooled({plural(len(self.edge_index), 'edge')} from {self.n_imputations} completed tables{shown})"
+        return f"Pooled({plural(len(self.edge_index), 'edge')} from {self.n_imputations} completed tables)"
 
 
 def pool(
@@ -176,18 +173,17 @@ def _estimate_again(
     """Return estimates and standard errors from one completed table, drawn from its own network."""
     if time.monotonic() > deadline:
         raise TimeoutError("there was no time to pool the completed tables")
-    table, network = _redraw(imputation.completed(number), solution, imputation.network, seed)
+    table, network = redraw(imputation.completed(number), solution, imputation.network, seed)
     return free_estimate(table, solution, n_threads=1, start=network)
 
 
-def _redraw(
+def redraw(
     table: Table, solution: Solution, network: Network | None, seed: np.random.SeedSequence
 ) -> tuple[Table, Network | None]:
     """Return the table with its missing cells drawn from a network of a resample of its rows, and that network.
 
-    Every round takes another resample. Drawing cells given a network and a network given cells, in turn, is data
-    augmentation: the networks vary like estimates from the observed cells. One resample for all rounds would add
-    variance.
+    Every round takes another resample: then the networks vary like estimates from the observed cells (data
+    augmentation). One resample for all rounds would add variance.
     """
     rng = np.random.default_rng(seed)
     gone = np.zeros(table.shape, dtype=bool) if table.drawn is None else table.drawn

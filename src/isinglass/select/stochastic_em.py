@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import Mask
 from isinglass.data import Table, category_counts
-from isinglass.errors import DataError, setting
+from isinglass.errors import (
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    plural,
+    setting,
+    suppress_warnings,
+    warn,
+)
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.select.refit import nearly_free
@@ -57,17 +65,24 @@ class StochasticEM:
     networks: list[Network] = field(default_factory=list)  # of each round
     changes: list[float] = field(default_factory=list)  # by which each differs from the one before
     settled: int = -1  # round in which the movement had become noise; -1 if it has not
+    is_cut: bool = False  # whether there was no time for more rounds
     kept: Selector | None = None  # the penalties that the model chose last; they are chosen again every third round
     warm_start: WarmStart | None = None  # the networks of an earlier round
 
     def alternate(self, max_rounds: int) -> Network:
         """Run the rounds; return the mean of the last networks, from which the cells are drawn in the end."""
-        for number in range(max_rounds):
-            network = self._estimate(number)
-            self._note(network)
-            if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
-                break
-            self.copies.draw(network, SWEEPS)
+        with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
+            for number in range(max_rounds):
+                self._add(self._estimate(number))
+                if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
+                    break
+                self.copies.draw(self.networks[-1], SWEEPS)
+        n_rounds = len(self.networks)
+        self.is_cut = self.settled < 0 and n_rounds < max_rounds
+        if self.settled < 0:
+            moves = f"the network that missing cells are drawn from has not converged after {plural(n_rounds, 'round')}"
+            limit = setting("max_time" if self.is_cut else "max_rounds")
+            warn(ConvergenceWarning(f"{moves}. Raise {limit}, or leave out columns with few answers."))
         mean = mean_network(self.networks[-AVERAGED:])
         self.copies.draw(mean, 2 * SWEEPS)
         return mean
@@ -89,7 +104,7 @@ class StochasticEM:
         start = self.networks[-1] if self.networks else None
         return nearly_free(table, choice.solution, PRIOR, self.run.n_threads, start).network
 
-    def _note(self, network: Network) -> None:
+    def _add(self, network: Network) -> None:
         """Add the network of a round, and see whether three rounds still change it more than one does."""
         self.changes.append(distance(network, self.networks[-1]) if self.networks else math.nan)
         self.networks.append(network)
@@ -113,9 +128,7 @@ class Copies:
     @classmethod
     def of(cls, data: Table, holes: Mask, n_copies: int, random_state: RandomSource, n_threads: int | None) -> Copies:
         """Return the rows that count, with random answers of the same column in their holes."""
-        counted: Mask = np.asarray(~holes.all(axis=1))
-        if data.sample_weight is not None:
-            counted = counted & (data.sample_weight > 0.0)
+        counted: Mask = ~holes.all(axis=1) & (data.unit_weight > 0.0)
         if not counted.any():
             raise DataError(f"{setting('X')} must have a row with an answer; got none.")
         holed, whole = (np.flatnonzero(counted & rows) for rows in (holes.any(axis=1), ~holes.any(axis=1)))
