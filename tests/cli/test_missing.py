@@ -52,7 +52,7 @@ def test_fit_imputes_as_the_library_does(survey, tmp_path):
     run("report", tmp_path / "net", survey, "-o", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert '"treatment":"impute"' in page
-    assert f"{gone.sum()} missing cells (" in page  # in the paragraph for the methods section
+    assert f"Missing cells ({gone.sum()}, " in page  # in the paragraph for the methods section
     score = float(run("predict", tmp_path / "net", survey, "--score").stdout)
     assert -5 * np.log(2) < score < 0
     chances = run("predict", tmp_path / "net", survey).stdout.splitlines()

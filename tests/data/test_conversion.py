@@ -489,7 +489,7 @@ def test_rows_without_a_label_are_counted_apart_from_missing_cells(cell):
     assert ("impute" in str(caught[0].message)) == (n_cells > 0)
     fit = Method().fit(table)
     assert (fit.missing.n_cells, fit.missing.n_unlabeled, fit.missing.n_left_out) == (n_cells, 20, 20 + n_cells)
-    assert f"of 60 rows were left out because of {cells}20 missing group labels." in fit.methods_text()
+    assert f"Rows with {cells}20 missing group labels were left out ({20 + n_cells} of 60)." in fit.methods_text()
     with pytest.raises(DataError, match="must have an entry in at least one row"):
         read_table(io.StringIO("a,b,g\n0,1,\n1,0,\n"), labels=["g"], missing="drop")
 

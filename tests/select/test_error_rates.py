@@ -130,7 +130,7 @@ def test_edges_that_could_not_be_tested_are_not_said_to_be_found_or_absent(tmp_p
     n_infinite = int(np.isnan(net.edge_errors_).sum())
     assert 0 < n_infinite < net.network_.n_edges
     assert f"No standard error: {n_infinite} edge" in net.summary()
-    assert f"{n_infinite} of the edges ha" in net.methods_text()
+    assert f"There are none for {n_infinite} edge" in net.methods_text()
     net.fit_.save(tmp_path / "model.npz")
     np.testing.assert_array_equal(load(tmp_path / "model.npz").edges()["q"], net.edges()["q"])
 

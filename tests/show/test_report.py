@@ -634,7 +634,7 @@ def test_the_page_says_why_a_network_was_taken_as_the_methods_text_does():
     fit = Method().fit(X)
     said = {
         "ebic": "The network has the smallest extended BIC (α = ",
-        "prediction": "The sparsest network that keeps ",
+        "prediction": "The network is the sparsest that keeps ",
         "empty": "The network therefore has only pairs that were not penalized.",
         "time": "The network has the smallest extended BIC of those that were compared",
     }

@@ -6,7 +6,6 @@ A folder gets all files or none, and no file in it is replaced or removed that t
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shlex
@@ -28,15 +27,12 @@ from isinglass.machine.signals import defer_signals
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 RECORD = "run.json"
 """The file in an output folder that says what wrote it, and the SHA-256 of every file it wrote."""
 SCHEMA = "isinglass/run/2"
 MAX_RECORD_BYTES = 1 << 20
-DPI = 300  # of figures, for print
-# Metadata of figures that would differ from run to run, or from version to version.
-METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
 
 
 @dataclass(frozen=True)
@@ -259,23 +255,3 @@ def read_record(folder: Path) -> Record:
 def require_matplotlib() -> None:
     """Say what to install if figures cannot be drawn, before anything is computed."""
     import isinglass.show.plot  # noqa: F401 - which says it
-
-
-def figure_bytes(draw: Callable[[], Axes], ending: str) -> bytes:
-    """Return what ``draw`` draws, without a display, in the format of a file ending.
-
-    The same data give the same bytes.
-    """
-    require_matplotlib()
-    import matplotlib
-
-    with matplotlib.rc_context({"svg.hashsalt": "isinglass", "backend": "Agg"}):
-        from matplotlib import pyplot
-
-        drawn = draw().figure.canvas.figure  # the whole one, not a part of it
-        content = io.BytesIO()
-        try:
-            drawn.savefig(content, format=ending[1:], dpi=DPI, metadata=METADATA[ending])
-        finally:
-            pyplot.close(drawn)
-        return content.getvalue()

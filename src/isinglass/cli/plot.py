@@ -14,7 +14,7 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL, one_of
-from isinglass.cli.output import METADATA, figure_bytes, output_file, require_matplotlib, write_file
+from isinglass.cli.output import output_file, require_matplotlib, write_file
 from isinglass.cli.reading import READING_AGAIN, Reading, require_table
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from isinglass.data import Table
     from isinglass.select import Bootstrap
 
+ENDINGS = (".png", ".svg", ".pdf")
 FOLLOWED = 50  # alphas of a path that the fit did not make
 
 
@@ -135,7 +136,7 @@ def plot(
     Without -o the file is KIND.png; -o - prints the PNG. The functions of isinglass.plot in Python have more
     options: sizes, rings, positions, colors of edges.
     """
-    output = output_file(output, f"{kind}.png", METADATA, [model, table, attributes])
+    output = output_file(output, f"{kind}.png", ENDINGS, [model, table, attributes])
     for word, given in (("TABLE", table), ("--attributes", attributes), ("--bootstrap", bootstrap)):
         if given is not None and kind not in USED_BY[word]:
             raise click.UsageError(f"{word} is for {', '.join(USED_BY[word])}; the figure {kind} does not use it.")
@@ -146,6 +147,7 @@ def plot(
     data = None if table is None else loaded.read_fitted(console, loaded.recall(reading), table)
     ask = Request(loaded, data, groups, width, bootstrap)
     from isinglass.show import plot as figures
+    from isinglass.show.plot.canvas import figure_bytes
 
     def draw() -> Axes:
         ax = None if width is None or kind == "centrality" else figures.paper_axes(width)

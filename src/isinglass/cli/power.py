@@ -11,7 +11,7 @@ from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL
-from isinglass.cli.output import OutputFolder, figure_bytes, require_matplotlib, write_results
+from isinglass.cli.output import OutputFolder, require_matplotlib, write_results
 from isinglass.errors import plural
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def power(
 
 def _draw(found: SampleSizeStudy, here: Path) -> None:
     from isinglass.show import plot
+    from isinglass.show.plot.canvas import figure_bytes
 
     for name in ("power.pdf", "power.png"):
         (here / name).write_bytes(figure_bytes(lambda: plot.sample_size(found), Path(name).suffix))

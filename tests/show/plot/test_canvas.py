@@ -25,9 +25,8 @@ def test_given_axes_are_used_and_no_figure_is_made():
     assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize("fill", [False, True])
-def test_new_axes_have_the_size(fill):
-    ax = axes_or_new(None, (7, 3), fill=fill)
+def test_new_axes_have_the_size():
+    ax = axes_or_new(None, (7, 3))
     assert tuple(ax.figure.get_size_inches()) == (7, 3)
     assert plt.gcf() is ax.figure
 

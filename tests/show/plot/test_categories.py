@@ -75,17 +75,3 @@ def test_a_node_without_a_measure_is_drawn_as_the_smallest(network):
     np.testing.assert_allclose(node_values("expected_influence", network, "sizes"), [-0.7, -0.7, -0.7])
     nodes = plot.network(network, sizes="expected_influence").collections[1]
     assert len(set(nodes.get_sizes())) == 1
-
-
-def test_z_scores_are_over_the_nodes_that_have_the_measure():
-    network = make_network(
-        [[0, 0, 0], [0, 0], [0, 0], [0, 0]],
-        [None, [0, 1], [0, 1], [0, 1]],
-        [[0, 1], [1, 2], [1, 3]],
-        categories=[list("abc"), [0, 1], [0, 1], [0, 1]],
-        blocks=[BLOCK, [[1.0]], [[3.0]]],
-    )
-    (ax,) = plot.centrality(network, of="expected_influence")
-    (scores,) = ax.child_axes
-    known = np.array([4.0, 1.0, 3.0])
-    np.testing.assert_allclose(scores._functions[0](known), (known - known.mean()) / known.std())

@@ -133,8 +133,6 @@ def test_edges_can_be_left_out():
         return len(network(model, **options).collections[0].get_segments())
 
     assert count(positive_only=True) == (couplings > 0).sum()
-    assert count(min_weight=0.5) == (np.abs(couplings) >= 0.5).sum()
-    assert count(min_weight=99) == 0
 
 
 def test_a_network_is_drawn_in_the_same_way_again():
@@ -279,8 +277,6 @@ def test_nodes_without_groups_are_gray():
         ({"labels": ["a"]}, r"labels must have one entry per node \(3\); got 1"),
         ({"labels": "abc"}, "labels must have one entry per node, by name or in order; got 'abc'"),
         ({"labels": None}, "labels must have one entry per node, by name or in order; got None"),
-        ({"min_weight": -1}, "min_weight must be finite and not negative"),
-        ({"min_weight": float("nan")}, "min_weight must be finite and not negative"),
         ({"positions": [[0, 0]]}, r"positions must have the shape \(3, 2\); got \(1, 2\)"),
         ({"positions": pd.Index(["a", "b", "c"])}, "positions must be an array of numbers; got Index"),
         ({"positions": [[0, 0], [0, 1], [1, np.nan]]}, "positions must be finite; got nan"),
@@ -289,7 +285,6 @@ def test_nodes_without_groups_are_gray():
             'sizes must be one of "strength", "expected_influence", "closeness", "betweenness"; got',
         ),
         ({"sizes": [[1], [2], [3]]}, r"sizes must have the shape \(3,\)"),
-        ({"font_size": 0}, "font_size must be a positive number"),
     ],
 )
 def test_options_are_checked(options, message):

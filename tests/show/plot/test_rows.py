@@ -6,10 +6,10 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import Network, as_table, bootstrap, simulate
+from isinglass import as_table, bootstrap, simulate
 from isinglass.errors import DataError
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
-from isinglass.show.plot import bootstrap_differences, bootstrap_intervals, centrality, rows
+from isinglass.show.plot import bootstrap_differences, bootstrap_intervals, rows
 
 mpl.use("Agg")
 
@@ -74,7 +74,7 @@ def test_a_figure_says_how_many_pairs_it_leaves_out(resamples):
 
 
 def test_a_figure_fits_into_a_file():
-    heights = [rows._height(n) for n in (1, 60, 61, 500, 100_000)]
+    heights = [rows.row_height(n) for n in (1, 60, 61, 500, 100_000)]
     assert max(heights) * 300 < 2**16
     assert heights[0] < heights[1]
     assert heights[3] < heights[4]
@@ -95,7 +95,6 @@ def test_differences_are_drawn_from_the_largest_down(resamples, of):
             assert a == b or image[a, b] == sign
     assert {-1, 0, 1} == set(image.compressed())
     assert words(ax.get_legend().get_texts()) == ["row larger", "row smaller", "not decided at level 0.8"]
-    np.testing.assert_allclose(ax.collections[1].get_array().compressed(), np.abs(found.values[order]))
     if ax.texts:
         assert words(ax.texts) == [f"{value:.2f}" for value in found.values[order]]
     assert of == "edges" or ax.texts
@@ -153,9 +152,3 @@ def test_edges_without_an_interval_are_counted():
     found = bootstrap(X, 0.05, n_boot=10, random_state=0)
     assert "not shown" not in bootstrap_intervals(found).get_xlabel()
     assert "the 2 strongest of " in bootstrap_intervals(found, n_edges=2).get_xlabel()
-
-
-def test_measures_that_are_all_the_same_have_one_tick():
-    (ax,) = centrality(Network.from_couplings(np.zeros((3, 3)), np.zeros(3)), of="strength")
-    assert ax.get_xticks().tolist() == [0.0]
-    assert ax.child_axes == []

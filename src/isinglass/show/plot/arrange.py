@@ -20,15 +20,16 @@ from isinglass.show.plot import marks
 AIR = 1.5  # least distance between an edge and a node that it passes, and between nodes
 SMALLEST = 4.0  # diameter that nodes always have
 STEPS = 20  # straight pieces of a bent edge
-BENDS, FAR_BENDS = (0.12, 0.2, 0.3), (0.42, 0.56, 0.75, 1.0)
-"""How far control points lie from the straight line, in lengths of the edge; far ones in small networks only."""
+BENDS = (0.12, 0.2, 0.3, 0.42, 0.56, 0.75, 1.0)
+"""How far control points lie from the straight line, in lengths of the edge."""
 SHAPES = tuple((side * a, side * b) for a, b in ((1, 1), (1, 0.2), (0.2, 1), (1, -0.7), (0.7, -1)) for side in (1, -1))
 """Where the two control points lie, relative to that: on one side, more to one end, or on both sides."""
-BENT_FAR_UP_TO, BENT_UP_TO = 25, 60  # largest numbers of nodes between which edges may be bent far, and at all
+BENT_UP_TO, ALWAYS_UP_TO = 60, 25
+"""Largest numbers of nodes between which edges may be bent, and between which nodes shrink until all edges pass."""
+SMALLER_STEPS = 10  # how often nodes may shrink by 8 % for that
 THINNEST, THICKEST = 0.5, 6.0
 """Width in points of an edge of weight zero, and of the strongest edge unless nodes are small."""
 LARGEST_SHARE = 0.2  # of the area, for nodes that are enlarged for the labels inside
-SMALLER_STEPS = 10  # how often nodes may shrink by 8 % to let edges pass
 
 
 @dataclass(frozen=True)
@@ -69,18 +70,16 @@ class Arrangement:
     lines: list[FloatArray]
     widths: FloatArray  # of the lines
     diameters: FloatArray
-    letters: FloatArray | None  # font sizes of labels inside; None: they are beside the nodes
+    letters: FloatArray | None = None  # font sizes of labels inside; None: they are beside the nodes
 
 
-def arrange(
-    ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: bool, font_size: float | None
-) -> Arrangement:
+def arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: bool) -> Arrangement:
     """Find places and sizes for the axes as they are now; nodes stay at positions that are fixed.
 
     Labels that are to be inside the nodes are so if all of them fit.
     """
     _frame(ax, xy, keep_aspect=is_fixed)
-    spacing, outer = _spacing(ax, len(xy)), nodes.outer
+    spacing, outer = node_spacing(ax, len(xy)), nodes.outer
     if nodes.inside:
         needed = marks.least_diameters(ax, nodes.texts)
         diameters = nodes.scale * np.clip(0.35 * spacing, 8, 40) / outer
@@ -90,8 +89,7 @@ def arrange(
         drawn = _place(ax, xy, outer * diameters, edges, is_fixed=is_fixed)
         diameters = drawn.diameters / outer
         if (needed <= diameters + 1e-6).all():
-            letters = marks.letters_inside(diameters, needed, font_size)
-            return replace(drawn, diameters=diameters, letters=letters)
+            return replace(drawn, diameters=diameters, letters=marks.letters_inside(diameters, needed))
     drawn = _place(ax, xy, nodes.scale * np.clip(0.17 * spacing, 4, 26), edges, is_fixed=is_fixed)
     return replace(drawn, diameters=drawn.diameters / outer)
 
@@ -101,35 +99,23 @@ def _place(ax: Axes, xy: FloatArray, diameters: FloatArray, edges: Edges, *, is_
     pixel, box = ax.figure.dpi / 72.0, ax.get_window_extent()
     frame, places = np.array([box.p0, box.p1]) / pixel, ax.transData.transform(xy) / pixel
     if not is_fixed:  # first with room for edges
-        roomy = np.maximum(0.22 * _spacing(ax, len(xy)), 0.65 * diameters)
+        roomy = np.maximum(0.22 * node_spacing(ax, len(xy)), 0.65 * diameters)
         for radii in (roomy, diameters / 2):
             places = separate_circles(places, radii, AIR, frame)
     diameters = diameters * shrink_factor(places, diameters / 2)
-    for _ in range(SMALLER_STEPS):
+    for _ in range(SMALLER_STEPS if len(xy) <= ALWAYS_UP_TO else 1):
         widths = THINNEST + (min(THICKEST, 0.4 * float(np.median(diameters))) - THINNEST) * edges.shares
-        lines, pass_all = route_edges(places, diameters / 2, edges.pairs, widths, frame)
-        if pass_all:
+        lines, n_hidden = route_edges(places, diameters / 2, edges.pairs, widths, frame)
+        if n_hidden == 0:
             break
         diameters = 0.92 * diameters
     back = ax.transData.inverted().transform
-    xy = xy if is_fixed else back(places * pixel)
-    return Arrangement(xy, [back(line * pixel) for line in lines], widths, diameters, None)
+    return Arrangement(
+        xy if is_fixed else back(places * pixel), [back(line * pixel) for line in lines], widths, diameters
+    )
 
 
-def lay_out(ax: Axes) -> None:
-    """Give axes without scales their place in the figure, in which letters are measured."""
-    ax.set_axis_off()
-    figure = ax.figure.canvas.figure  # the whole one, if these axes are part of a subfigure
-    if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()
-
-
-def label_size(ax: Axes, n_nodes: int) -> float:
-    """Return the usual font size of labels beside nodes, and the largest of a legend."""
-    return float(np.clip(0.12 * _spacing(ax, n_nodes), marks.LEAST_LETTERS, 10.0))
-
-
-def _spacing(ax: Axes, n_nodes: int) -> float:
+def node_spacing(ax: Axes, n_nodes: int) -> float:
     """Return the side of a square with the area that a node has to itself, in points."""
     return float(np.sqrt(np.prod(ax.get_window_extent().size) / max(n_nodes, 1)) * 72.0 / ax.figure.dpi)
 
@@ -143,8 +129,7 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
         frame = np.array(ax.get_window_extent().size)
         half = frame * float((half / frame).max())
     middle = (low + high) / 2
-    ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
-    ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    ax.set(xlim=(middle[0] - half[0], middle[0] + half[0]), ylim=(middle[1] - half[1], middle[1] + half[1]))
 
 
 def shrink_factor(points: FloatArray, radii: FloatArray) -> float:
@@ -159,29 +144,28 @@ def shrink_factor(points: FloatArray, radii: FloatArray) -> float:
 
 def route_edges(
     points: FloatArray, radii: FloatArray, pairs: NDArray[np.integer], widths: FloatArray, frame: FloatArray
-) -> tuple[list[FloatArray], bool]:
-    """Return a line for every pair: straight, or bent around the nodes in between as little as possible.
+) -> tuple[list[FloatArray], int]:
+    """Return a line for every pair, straight or bent as little as possible around nodes, and how many do not pass.
 
-    Also tell whether all of them pass those nodes. Networks whose edges may not be bent far count as if they did:
-    smaller nodes would not help.
+    In large networks all are straight, and those behind nodes are not counted.
     """
     if len(points) > BENT_UP_TO:
-        return list(points[pairs]), True
-    lines, n_hidden, is_small = [], 0, len(points) <= BENT_FAR_UP_TO
+        return list(points[pairs]), 0
+    lines, n_hidden = [], 0
     for (s, t), width in zip(pairs, widths, strict=True):
         line = points[[s, t]]
         others = np.delete(np.arange(len(points)), [s, t])
         centers, distances = points[others], radii[others] + width / 2 + AIR
         covered = depth_in_circles(line[None], centers, distances)[0]
         if covered > 0:
-            curves = _curves(points[s], points[t], BENDS + FAR_BENDS if is_small else BENDS)
+            curves = _curves(points[s], points[t])
             outside = np.maximum(frame[0] - curves, curves - frame[1]).max(axis=(1, 2))
             price = depth_in_circles(curves, centers, distances) + np.maximum(outside, 0.0)
             if price.min() < covered:
                 line, covered = curves[price.argmin()], price.min()
         lines.append(line)
         n_hidden += covered > 0
-    return lines, not (is_small and n_hidden)
+    return lines, n_hidden
 
 
 def depth_in_circles(lines: FloatArray, points: FloatArray, radii: FloatArray) -> FloatArray:
@@ -193,12 +177,12 @@ def depth_in_circles(lines: FloatArray, points: FloatArray, radii: FloatArray) -
     return np.asarray(np.maximum(radii - distance, 0.0).sum(axis=1))
 
 
-def _curves(start: FloatArray, end: FloatArray, bends: tuple[float, ...]) -> FloatArray:
+def _curves(start: FloatArray, end: FloatArray) -> FloatArray:
     """Return cubic curves between two points, the flattest first."""
     along = end - start
     across = np.array([-along[1], along[0]])
     t = np.linspace(0.0, 1.0, STEPS + 1)
     base = start + t[:, None] * along
     first, second = 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t)
-    heights = [far * (a * first + b * second) for far, (a, b) in product(bends, SHAPES)]
+    heights = [far * (a * first + b * second) for far, (a, b) in product(BENDS, SHAPES)]
     return np.array([base + height[:, None] * across for height in heights])

@@ -1,8 +1,9 @@
-"""Figures of a comparison of groups: their networks, and the difference of two."""
+"""Figures of a comparison of groups: their networks, the difference of two, and the permutation tests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,10 +16,10 @@ from isinglass.network import Network
 from isinglass.pairs import pair_keys
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.palette import read_groups
+from isinglass.show.palette import NEGATIVE, NEUTRAL, read_groups
 from isinglass.show.plot import canvas
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, readable, write_below, write_legend
-from isinglass.show.plot.drawing import USUAL, explain_edges, explain_groups, network
+from isinglass.show.plot.canvas import PLAIN, axes_or_new, readable, write_below, write_legend
+from isinglass.show.plot.drawing import SIZE, explain_edges, explain_groups, network
 
 
 def group_networks(
@@ -33,26 +34,23 @@ def group_networks(
     """Draw the networks of the groups side by side, in one layout, with one scale of edge widths and one legend.
 
     ``result`` is what `isinglass.compare_groups` returned, ``width`` that of a new figure in millimeters; the other
-    parameters are those of `network`.
+    parameters are those of `network`. The scale is that of `group_difference`, too.
     """
     n_groups = len(check_kind("result", result, GroupComparison, "compare_groups").groups)
     wide = check_positive("width", width) / canvas.MILLIMETERS
-    n_rows = -(-n_groups // (1 if wide < canvas.NARROW else 3))
-    columns = -(-n_groups // n_rows)
-    tall = n_rows * (wide / columns + 0.25) + 0.25
-    places = canvas.panels(axes, n_groups, "groups", (wide, tall), columns, layout="none")
-    if axes is None:
-        places[0].figure.subplots_adjust(0.01, 0.25 / tall, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
-    widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
+    columns = min(n_groups, 1 if wide < canvas.NARROW else 3)
+    tall = -(-n_groups // columns) * (wide / columns + 0.25) + 0.25
+    places = canvas.panels(axes, n_groups, "groups", (wide, tall), columns)
+    widest = largest_weight(result)
     positions = shared_layout(result.networks) if positions is None else positions
-    for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
-        network(one, ax, groups=groups, positions=positions, labels=labels, legend=False, max_weight=widest or None)
-        ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
     entries = explain_groups(read_groups(groups, None, result.names)[1])
     entries += explain_edges(np.concatenate([one.edge_signs for one in result.networks]), widest)
     if axes is None and entries:
-        options = {"loc": "lower center", "ncols": len(entries), "fontsize": SMALL, "frameon": False}
-        write_legend(places[0].figure, entries, **options)
+        write_legend(places[0].figure, entries, loc="outside lower center", ncols=min(len(entries), 4), frameon=False)
+    for ax, group, count in zip(places, result.groups, result.n_rows, strict=True):
+        ax.set_title(f"{readable(group)} ({count} rows)", fontsize=canvas.USUAL, **PLAIN)
+    for ax, one in zip(places, result.networks, strict=True):
+        network(one, ax, groups=groups, positions=positions, labels=labels, legend=False, max_weight=widest or None)
     return places
 
 
@@ -83,11 +81,34 @@ def group_difference(
     drawn = Network(whole.fields, whole.edge_index[kept], variables=whole.variables, pair_parameters=blocks)
     one, two = (readable(group) for group in result.two_groups(first, second))
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
-    ax = axes_or_new(ax, USUAL, fill=True)
-    words = {1: f"larger in {one}", -1: f"larger in {two}", 0: "differs: norm of a table"}
-    widest = float(drawn.weights.max(initial=0.0))
+    ax = axes_or_new(ax, SIZE)
+    words, widest = (
+        {1: f"larger in {one}", -1: f"larger in {two}", 0: "differs: norm of a table"},
+        largest_weight(result),
+    )
     entries = explain_groups(read_groups(groups, None, whole.names)[1])
     entries += explain_edges(drawn.edge_signs, widest, words, "difference")
-    write_below(ax, entries, 7.0, title=f"{one} minus {two}: {found}")
+    ax.set_axis_off()
+    write_below(ax, entries, canvas.letters(ax), title=f"{one} minus {two}: {found}")
     positions = shared_layout(result.networks) if positions is None else positions
-    return network(drawn, ax, groups=groups, positions=positions, labels=labels, legend=False)
+    return network(
+        drawn, ax, groups=groups, positions=positions, labels=labels, legend=False, max_weight=widest or None
+    )
+
+
+def largest_weight(result: GroupComparison) -> float:
+    """Return the largest edge weight of the networks and of their differences."""
+    differences = [result.difference(*pair) for pair in combinations(result.groups, 2)]
+    return max(float(one.weights.max(initial=0.0)) for one in (*result.networks, *differences))
+
+
+def permutation_test(result: GroupComparison, ax: Axes | None = None, *, of: str = "structure") -> Axes:
+    """Draw the distribution of a statistic over the permutations, and a line at what was observed."""
+    null, observed = getattr(result, f"null_{of}"), float(getattr(result, of))
+    ax = axes_or_new(ax, (4.6, 2.4))
+    ax.hist(null, bins=40, range=(0.0, 1.05 * max(float(null.max(initial=0.0)), observed, 1e-12)), color=NEUTRAL)
+    ax.axvline(observed, color=NEGATIVE, linewidth=2.0)
+    ax.set(xlabel={"structure": "largest difference", "strength": "difference in global strength"}[of])
+    ax.set_ylabel("permutations")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax

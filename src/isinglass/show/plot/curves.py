@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_count, check_kind, check_not_negative
 from isinglass.arrays import FloatArray
@@ -24,7 +23,7 @@ from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, readable, write_legend
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, letters, readable, write_legend
 
 LINES = ("-", "--", "-.", ":")
 COLORS = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
@@ -47,9 +46,9 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     solutions = getattr(result, "path_", result.selection.path if isinstance(result, Fit) else result)
     if not isinstance(solutions, Path) or not len(solutions):
         raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
-    network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].network.n_features
+    network, alphas = solutions[0].network, solutions.alphas
     keys = union_keys([solution.network for solution in solutions])
-    pairs = pairs_of(keys, p)
+    pairs = pairs_of(keys, network.n_features)
     values = np.array([one.network.values_at(keys) for one in solutions])
     ax = axes_or_new(ax, (8.0, 5.0))
     signed = network.variables.has_sign(pairs)
@@ -57,20 +56,45 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     lines = [np.column_stack([alphas, column]) for column in values.T]
     thin = float(np.clip(20.0 / np.sqrt(len(lines) + 1.0), 0.35, 1.2))  # thousands of lines must not become one area
     colors = [SIGNS[sign] for sign in signs.tolist()]
-    ax.add_collection(LineCollection(lines, colors=colors, linewidths=thin, alpha=0.7), autolim=False)
+    ax.add_collection(LineCollection(lines, colors=colors, linewidths=thin, alpha=0.7))
     ax.axhline(0.0, color=ink(), linewidth=0.6)
     _scale_alphas(ax, alphas)
-    reach = 1.05 * float(np.abs(values).max(initial=0.0)) or 1.0
-    ax.set_ylim(max(-reach, 1.05 * float(values.min(initial=0.0)) - 0.05 * reach), reach)
     ax.set_ylabel("coupling" if signed.all() else "norm" if not signed.any() else "coupling, or norm (gray)")
     if alpha is not None:
         ax.axvline(check_not_negative("alpha", alpha), color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
-        where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "ha": "center"}
-        where |= {"textcoords": "offset points", "fontsize": SMALL if is_narrow(ax) else 9.0}
-        ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), **where)
+        where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom"}
+        ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), fontsize=letters(ax), **where)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]
-    _name_ends(ax, float(alphas[-1]), [(values[-1, k], pairs[k]) for k in strongest if values[-1, k]], network.names)
+    longest = 10 if is_narrow(ax) else 18
+    names = [" – ".join(readable(network.names[node], longest) for node in pairs[k]) for k in strongest]
+    _name_ends(ax, float(alphas[-1]), [end for end in zip(values[-1, strongest], names, strict=True) if end[0]])
     return ax
+
+
+def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
+    """Let the penalty decrease from left to right, on a logarithmic scale unless it reaches zero."""
+    low, high = float(alphas.min()), float(alphas.max()) or 1.0
+    ax.set_xlim(1.03 * high, low / 1.03 if low > 0 else -0.03 * high)
+    if low > 0:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if is_narrow(ax) else (1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("penalty α")
+
+
+def _name_ends(ax: Axes, alpha: float, ends: Sequence[tuple[float, str]]) -> None:
+    """Write names beside the ends of their lines, the largest on top, moved down where they would overlap."""
+    leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
+    leader["patchA"] = None  # up to the text, not up to a margin around it
+    beside: dict[str, Any] = {"textcoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+    height, apart = np.inf, 0.045 * float(np.diff(ax.get_ylim())[0])
+    for value, text in sorted(ends, reverse=True):
+        height = min(value, height - apart)
+        place = 1.02, height
+        ax.annotate(
+            text, (alpha, value), xytext=place, fontsize=letters(ax) - 1.0, arrowprops=leader, **beside, **PLAIN
+        )
 
 
 def roc(result: RocCurve | Mapping[str, RocCurve], ax: Axes | None = None) -> Axes:
@@ -145,48 +169,6 @@ def _draw_bands(ax: Axes, x: FloatArray, bands: Mapping[str, FloatArray], corner
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _scale_alphas(ax: Axes, alphas: FloatArray) -> None:
-    """Let the penalty decrease from left to right, on a logarithmic scale unless it reaches zero."""
-    low, high = float(alphas.min()), float(alphas.max())
-    if low > 0:
-        ax.set_xscale("log")
-        margin = (high / low) ** 0.02 if high > low else 1.5
-        ax.set_xlim(high * margin, low / margin)
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if is_narrow(ax) and high > 10 * low else (1.0, 2.0, 5.0)))
-        ax.xaxis.set_major_formatter("{x:g}")
-        ax.xaxis.set_minor_locator(NullLocator())
-    else:
-        margin = 0.02 * high or 1.0
-        ax.set_xlim(high + margin, low - margin)
-    ax.set_xlabel("penalty α")
-
-
-def _name_ends(ax: Axes, alpha: float, ends: list[tuple[float, NDArray[np.int32]]], names: Sequence[str]) -> None:
-    """Write the names of pairs beside the ends of their lines, moved apart where they would overlap."""
-    apart, longest = 0.045 * float(np.diff(ax.get_ylim())[0]), 10 if is_narrow(ax) else 18
-    leader = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-    leader["patchA"] = None  # up to the text, not up to a margin around it
-    beside: dict[str, Any] = {"textcoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
-    size = SMALL - 1.0 if is_narrow(ax) else 8.0
-    for (value, (s, t)), height in zip(ends, _space_out([value for value, _ in ends], apart), strict=True):
-        text, place = f"{readable(names[s], longest)} – {readable(names[t], longest)}", (1.02, height)
-        ax.annotate(text, (alpha, value), xytext=place, fontsize=size, arrowprops=leader, **beside, **PLAIN)
-
-
-def _space_out(values: Sequence[float], apart: float) -> FloatArray:
-    """Return the values moved as little as needed to lie at least ``apart`` from each other, by isotonic regression."""
-    order = np.argsort(values, kind="stable")
-    blocks: list[list[float]] = []  # of values shifted by their rank, which may be equal but not decrease
-    for rank, k in enumerate(order):
-        blocks.append([values[k] - rank * apart])
-        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
-            blocks[-2:] = [blocks[-2] + blocks[-1]]
-    flat = np.array([float(np.mean(block)) for block in blocks for _ in block])
-    result = np.empty(len(order))
-    result[order] = flat + apart * np.arange(len(order))
-    return result
-
-
 def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
     """Draw what `isinglass.metrics.check_model` compared: shares in the data over shares in simulated rows.
 
@@ -217,5 +199,5 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
         color = NEGATIVE if one.n_flagged else POSITIVE
         entries.append((Line2D([], [], marker=markers[one.what], linestyle="", color=color, markersize=5), label))
     ax.set(xlabel="share in simulated rows", ylabel="share in the data", xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    write_legend(ax, entries, loc="upper left", frameon=False, fontsize=SMALL if is_narrow(ax) else 9.0)
+    write_legend(ax, entries, loc="upper left", frameon=False)
     return ax

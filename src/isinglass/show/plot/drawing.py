@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_flag, check_not_negative, check_positive, check_word
+from isinglass.arguments import check_flag, check_positive, check_word
 from isinglass.errors import DataError, plural
 from isinglass.export.attributes import Positions, check_positions
 from isinglass.names import NodeValues, by_node
@@ -21,7 +21,7 @@ from isinglass.network_like import NetworkLike, as_network
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, read_groups
 from isinglass.show.plot import marks
-from isinglass.show.plot.arrange import Arrangement, Edges, Nodes, arrange, label_size, lay_out
+from isinglass.show.plot.arrange import Arrangement, Edges, Nodes, arrange, node_spacing
 from isinglass.show.plot.canvas import axes_or_new, ink, readable, write_below
 
 MARKERS = "osD^vPX"  # shapes of nodes: the next one each time the colors of groups repeat
@@ -29,7 +29,7 @@ FAINTEST = 0.4  # opacity of an edge of weight zero
 DASHES = (0, (3.0, 1.2))  # of negative edges
 GAPS = 0.45  # opacity of their gaps relative to the dashes: they are as visible as the others
 WORDS: Mapping[int, str] = {1: "positive coupling", -1: "negative coupling", 0: "no sign: norm of a table"}
-USUAL = (8.0, 6.0)  # figure size in inches
+SIZE, LARGE = (8.0, 6.0), (12.0, 9.0)  # of figures in inches, LARGE above 40 nodes
 SHORT = 4  # characters up to which labels go inside by themselves
 
 
@@ -46,16 +46,14 @@ def network(
     legend: bool = True,
     edge_color: str = "sign",
     positive_only: bool = False,
-    min_weight: float = 0.0,
     max_weight: float | None = None,
     inside: bool | None = None,
-    font_size: float | None = None,
 ) -> Axes:
     """Draw a network: near nodes are strongly coupled, thick edges are large couplings, negative ones are dashed.
 
     Set the size of the figure first: nodes, edges and labels are placed for the size it has now. Edges go around nodes
-    that they do not join: all of them up to 25 nodes, where a slight bend is enough up to 60. In larger networks edges
-    are straight, and some run behind nodes.
+    that they do not join: all of them up to 25 nodes, where there is room up to 60. In larger networks edges are
+    straight, and some run behind nodes.
 
     Parameters
     ----------
@@ -88,16 +86,12 @@ def network(
         Blue for positive, vermillion for negative couplings, gray for edges without a sign; or the color of the group
         for edges within it, and purple between groups.
     positive_only : bool, default False
-        Draw positive couplings only.
-    min_weight : float, default 0
-        Leave out couplings smaller than this in absolute value; the figure says how many.
+        Draw positive couplings only; the figure says how many others there are.
     max_weight : float, optional
         The weight of the widest edge, for several figures on one scale; by default the largest that is drawn.
     inside : bool, optional
         Write the labels into the nodes, which are then larger, if all of them fit at 5 points or more. By default only
         labels of up to four characters, unless positions or sizes are given.
-    font_size : float, optional
-        Font size of the labels in points; by default larger in large figures and smaller for more nodes.
 
     Examples
     --------
@@ -109,8 +103,6 @@ def network(
     """
     check_word("edge_color", edge_color, ("sign", "group"))
     check_flag("legend", legend)
-    if font_size is not None:
-        check_positive("font_size", font_size)
     graph = as_network(result).without_covariates()
     texts = _label_texts(labels, graph)
     if inside is None:
@@ -119,27 +111,29 @@ def network(
     scale = marks.scale_sizes(None if sizes is None else marks.node_values(sizes, graph, "sizes"), graph.n_features)
     shares = None if rings is None else marks.read_rings(rings, graph)
     nodes = Nodes(texts, check_flag("inside", inside) and any(texts), members, colors, scale, shares, graph.strength)
-    shown = _choose_edges(graph, positive_only, min_weight)
+    shown = graph.by_strength[::-1]  # the weakest first: strong ones lie on top
+    if check_flag("positive_only", positive_only):
+        shown = shown[graph.edge_signs[shown] > 0]
     edges = _read_edges(graph, shown, nodes, edge_color, max_weight)
     if positions is None:
         xy = force_layout(graph.n_features, graph.edge_index[shown], graph.weights[shown])
     else:
         xy = check_positions(positions, graph.names)
-    ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
-    lay_out(ax)
-    entries = [
-        *explain_groups(nodes.colors),
-        *explain_edges(edges.signs, edges.widest, between=edges.between),
-        *_explain_nodes(sizes, rings),
-    ]
-    size = font_size or label_size(ax, graph.n_features)
+    ax = axes_or_new(ax, LARGE if graph.n_features > 40 else SIZE)
+    ax.set_axis_off()
+    ax.figure.canvas.figure.draw_without_rendering()  # which gives the axes their place
+    size = float(np.clip(0.12 * node_spacing(ax, graph.n_features), marks.LEAST_LETTERS, 10.0))
+    entries = explain_groups(colors) + explain_edges(edges.signs, edges.widest, between=edges.between)
+    entries += _explain_nodes(sizes, rings)
     if legend and entries:
         write_below(ax, entries, size)
-    drawn = arrange(ax, xy, nodes, edges, is_fixed=positions is not None, font_size=font_size)
+    drawn = arrange(ax, xy, nodes, edges, is_fixed=positions is not None)
     _draw_edges(ax, drawn, edges)
     _draw_nodes(ax, drawn, nodes)
     n_unlabeled = _draw_labels(ax, drawn, nodes, size)
     _count_left_out(ax, graph.n_edges - len(shown), n_unlabeled)
+    for artist in (*ax.collections, *ax.texts):
+        artist.set_in_layout(False)  # they were placed for the axes as they are now
     return ax
 
 
@@ -160,15 +154,6 @@ def _read_edges(
     return Edges(pairs, signs, shares, colors, widest, any(one != two for one, two in ends))
 
 
-def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDArray[np.intp]:
-    """Return the numbers of the edges to draw, the weakest first: strong ones lie on top."""
-    kept = graph.weights >= check_not_negative("min_weight", min_weight)
-    if check_flag("positive_only", positive_only):
-        kept &= graph.edge_signs > 0
-    weakest_first = graph.by_strength[::-1]
-    return weakest_first[kept[weakest_first]]
-
-
 def _label_texts(labels: bool | str | NodeValues, graph: Network) -> list[str]:
     names = graph.names
     if labels is False:
@@ -180,9 +165,7 @@ def _label_texts(labels: bool | str | NodeValues, graph: Network) -> list[str]:
 
 
 def _draw_edges(ax: Axes, drawn: Arrangement, edges: Edges) -> None:
-    # Edges between groups are few and of a light color: more opaque.
-    faintest = np.array([0.5 if color == BETWEEN else FAINTEST for color in edges.colors])
-    opacity = faintest + (1.0 - faintest) * edges.shares
+    opacity = FAINTEST + (1.0 - FAINTEST) * edges.shares
     lines = LineCollection(
         drawn.lines,
         colors=[to_rgba(color, part) for color, part in zip(edges.colors, opacity, strict=True)],
@@ -220,6 +203,14 @@ def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, size: float) -> int
     colors = [nodes.colors[member] for member in nodes.members]
     marks.draw_inside(ax, drawn.xy, nodes.texts, drawn.letters, colors)
     return 0
+
+
+def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:
+    """Write below the drawing how many edges and labels are left out."""
+    counts = (n_edges, "edge", "not drawn"), (n_labels, "label", "left out")
+    parts = [f"{plural(count, what)} {how}" for count, what, how in counts if count]
+    if parts:
+        ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)
 
 
 def _shapes(colors: Mapping[str | None, str]) -> list[tuple[str | None, str, str]]:
@@ -280,11 +271,3 @@ def _explain_nodes(sizes: str | NodeValues | None, rings: NodeValues | None) -> 
 def _name_of(values: str | NodeValues, otherwise: str) -> str:
     name = values if isinstance(values, str) else getattr(values, "name", None)
     return otherwise if name is None else readable(name).replace("_", " ")
-
-
-def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:
-    """Write below the drawing how many edges and labels are left out."""
-    counts = (n_edges, "edge", "not drawn"), (n_labels, "label", "left out")
-    parts = [f"{plural(count, what)} {how}" for count, what, how in counts if count]
-    if parts:
-        ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)

@@ -19,9 +19,9 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
-from isinglass.show.label_places import place_labels, points_along
 from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
+from isinglass.show.plot.label_places import place_labels, points_along
 
 RING, HOLE, EMPTY = 1.3, 1.06, 0.15
 """Outer and inner diameter of a ring relative to its node, and the opacity of its empty part."""
@@ -96,10 +96,10 @@ def least_diameters(ax: Axes, texts: Sequence[str]) -> FloatArray:
     return np.asarray(diagonals / 10 / INSIDE)
 
 
-def letters_inside(diameters: FloatArray, least: FloatArray, largest: float | None) -> FloatArray:
+def letters_inside(diameters: FloatArray, least: FloatArray) -> FloatArray:
     """Return font sizes of labels inside nodes, given the least diameters; none is much larger than the smallest."""
     sizes = LEAST_LETTERS * diameters / np.maximum(least, 1e-9)
-    return np.asarray(np.clip(sizes, LEAST_LETTERS, min(largest or LARGEST_LETTERS, 1.3 * sizes.min())))
+    return np.asarray(np.clip(sizes, LEAST_LETTERS, min(LARGEST_LETTERS, 1.3 * sizes.min())))
 
 
 def draw_inside(ax: Axes, xy: FloatArray, texts: Sequence[str], font_sizes: FloatArray, colors: Sequence[str]) -> None:
