@@ -30,7 +30,8 @@ from isinglass import (
 from isinglass.data import Table
 from isinglass.data.meaning.rules import Steps
 from isinglass.errors import DataError, MeaningWarning
-from isinglass.evaluate.numbers import central_intervals, conditional_variances, partial_correlations, warn_beyond_one
+from isinglass.evaluate.nodes import conditional_variances, partial_correlations, warn_beyond_one
+from isinglass.evaluate.prediction import central_intervals
 from isinglass.export import write_network
 from isinglass.select import TwoStage, sample_size
 

@@ -15,9 +15,18 @@ from isinglass.coupling_graph import strongest_first
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete, open_once
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.evaluate.marginals import among_occurring, category_probabilities
-from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers
-from isinglass.evaluate.prediction import cell_probabilities, fill_drawn, fill_most_probable, label_cells, score_rows
+from isinglass.evaluate.marginals import category_logs
+from isinglass.evaluate.prediction import (
+    among_occurring,
+    cell_probabilities,
+    central_intervals,
+    expected_values,
+    fill_drawn,
+    fill_most_probable,
+    label_cells,
+    put_numbers,
+    score_rows,
+)
 from isinglass.network import Network
 from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
@@ -169,7 +178,7 @@ class FittedNetwork:
         """
         table, record = self._open(X, missing=self._every_row).whole(), self._record
         variables = record.network.variables
-        chance = category_probabilities(np.asarray(table), table.holes, record.network, record.occurs)
+        chance = np.exp(category_logs(np.asarray(table), table.holes, record.network, record.occurs))
         parts = among_occurring([part.T for part in variables.split(chance)], variables, record.occurs)
         return central_intervals(parts, record.coding.columns, level)
 

@@ -25,9 +25,14 @@ from isinglass import (
 )
 from isinglass.conditionals import log_conditionals
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.evaluate.prediction import category_probabilities, fill_drawn, fill_most_probable, score_rows
+from isinglass.evaluate.marginals import category_logs
+from isinglass.evaluate.prediction import fill_drawn, fill_most_probable, score_rows
 
 READING = {"kinds": {"age": "ordinal", "work": "ordinal"}}
+
+
+def category_probabilities(*asked):
+    return np.exp(category_logs(*asked))
 
 
 def survey(n=300, seed=0):

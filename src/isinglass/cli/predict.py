@@ -150,9 +150,7 @@ def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
     import numpy as np
 
     from isinglass.arrays import round_digits
-    from isinglass.evaluate.marginals import among_occurring
-    from isinglass.evaluate.numbers import central_intervals, expected_values
-    from isinglass.evaluate.prediction import cell_probabilities
+    from isinglass.evaluate.prediction import among_occurring, cell_probabilities, central_intervals, expected_values
 
     variables, rules = loaded.network.variables, loaded.coding.columns
     chance = cell_probabilities(data, loaded.network, loaded.occurs)

@@ -8,7 +8,6 @@ conditioned on its value would leak it into its own prediction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -23,7 +22,6 @@ from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, node_logits
 from isinglass.simulate.mixing import dispersed_states
-from isinglass.variables import Variables
 
 MOST_STATES = 2**14
 """Entries of a table up to which components are summed over."""
@@ -37,18 +35,11 @@ _ENTRIES_AT_ONCE = 2**21  # of all tables of one step of an elimination: 16 MB, 
 Rows = NDArray[np.intp]
 
 
-def category_probabilities(
-    codes: Bytes, missing: Mask | None, network: Network, possible: Mask | None = None
-) -> FloatArray:
-    """Return P(x_s = k | the observed cells of the other columns), in the flat layout of the variables.
+def category_logs(codes: Bytes, missing: Mask | None, network: Network, possible: Mask | None = None) -> FloatArray:
+    """Return log P(x_s = k | the observed cells of the other columns), in the flat layout of the variables.
 
     A missing cell has one of the categories that are ``possible``, by default any.
     """
-    return np.exp(category_logs(codes, missing, network, possible))
-
-
-def category_logs(codes: Bytes, missing: Mask | None, network: Network, possible: Mask | None = None) -> FloatArray:
-    """Return the logs of these probabilities, which exist where the probabilities are too small for a number."""
     if missing is None or not missing.any():
         return log_conditionals(network, codes)
     cells = np.where(missing, 0, codes).astype(np.uint8)
@@ -67,17 +58,6 @@ def category_logs(codes: Bytes, missing: Mask | None, network: Network, possible
         warn(MixingWarning(f"{text}, whose chains differ: standard errors are up to {error:.2g}."))
     logs[:, holed] = found[:, own.reshape(-1)]
     return logs
-
-
-def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: Mask | None) -> list[FloatArray]:
-    """Return the probabilities of categories, given that a cell has one that occurs in the table of the fit.
-
-    ``chance`` has an array (n_samples, n_categories) for every variable, ``occurs`` is in their flat layout.
-    """
-    if occurs is None or occurs.all():
-        return list(chance)
-    kept = [part * there for part, there in zip(chance, variables.split(occurs), strict=True)]
-    return [part / np.maximum(part.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny) for part in kept]
 
 
 class _Marginals:

@@ -1,8 +1,9 @@
-"""Probabilities, scores and imputed values of the cells of a table with missing cells.
+"""Probabilities, scores and imputed values of the cells of a table with missing cells; expected numbers, intervals.
 
 ``possible`` marks the categories that a missing cell may take, in the flat layout of the variables: those that occur in
 the table of the fit; by default all. ``rules`` say what the numbers of steps of continuous columns are: those of the
-coding of the fit; by default those by which the table was read.
+coding of the fit; by default those by which the table was read. ``chance`` has an array (n_samples, n_categories) of
+probabilities for every variable.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isinglass.arguments import RandomSource, as_generator, check_count
+from isinglass.arguments import RandomSource, as_generator, check_count, check_level
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.conditionals import ones_given_rest, row_scores
 from isinglass.data import Table
 from isinglass.data.meaning.rules import Rule, Steps
-from isinglass.evaluate.marginals import category_logs, category_probabilities
-from isinglass.evaluate.numbers import put_numbers
+from isinglass.evaluate.marginals import category_logs
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, start_values
 from isinglass.variables import Variables
+
+_ROUNDING = 1e-9  # of probabilities, and of quarters of a step
 
 
 def cell_probabilities(table: Table, network: Network, possible: Mask | None = None) -> FloatArray | list[FloatArray]:
@@ -32,7 +34,7 @@ def cell_probabilities(table: Table, network: Network, possible: Mask | None = N
     two_values = network.variables.is_binary
     if two_values and table.holes is None:
         return ones_given_rest(network, np.asarray(table))
-    flat = category_probabilities(np.asarray(table), table.holes, network, possible)
+    flat = np.exp(category_logs(np.asarray(table), table.holes, network, possible))
     if two_values:
         return np.ascontiguousarray(flat[1::2].T)
     return [np.ascontiguousarray(part.T) for part in network.variables.split(flat)]
@@ -58,7 +60,7 @@ def fill_most_probable(
     codes, missing = np.asarray(table), table.missing_cells
     if missing is None:
         return _values_of(table, codes, network, rules)
-    chance = network.variables.split(category_probabilities(codes, missing, network, possible))
+    chance = network.variables.split(np.exp(category_logs(codes, missing, network, possible)))
     best = np.column_stack([part.argmax(axis=0) for part in chance])
     return _values_of(table, np.where(missing, best, codes).astype(np.uint8), network, rules, chance)
 
@@ -96,8 +98,7 @@ def _values_of(
     if variables.is_plain:
         return codes
     numbers = np.full(codes.shape, np.nan)
-    for s in variables.continuous.tolist():
-        rule = (rules or table.coding.columns)[s]
+    for s, rule in enumerate(rules or table.coding.columns):
         if isinstance(rule, Steps):
             means = np.array(rule.means)
             found = means[codes[:, s]]
@@ -121,3 +122,58 @@ def label_cells(codes: IntArray, variables: Variables) -> AnyArray:
     if not all(isinstance(value, int | float) for value in every):
         return cells
     return cells.astype(np.float64 if any(isinstance(value, float) for value in every) else np.int64)
+
+
+def among_occurring(chance: Sequence[FloatArray], variables: Variables, occurs: Mask | None) -> list[FloatArray]:
+    """Return the probabilities of categories, given that a cell has one that occurs in the table of the fit."""
+    if occurs is None or occurs.all():
+        return list(chance)
+    kept = [part * there for part, there in zip(chance, variables.split(occurs), strict=True)]
+    return [part / np.maximum(part.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny) for part in kept]
+
+
+def expected_values(chance: Sequence[FloatArray], rules: Sequence[Rule]) -> FloatArray:
+    """Return the expected number of every cell, shape (n_samples, n_features); NaN in columns that hold no numbers."""
+    expected = np.full((len(chance[0]), len(rules)), np.nan)
+    for s, rule in enumerate(rules):
+        if isinstance(rule, Steps):
+            expected[:, s] = chance[s] @ np.array(rule.means)
+    return expected
+
+
+def central_intervals(chance: Sequence[FloatArray], rules: Sequence[Rule], level: float) -> FloatArray:
+    """Return between which numbers a cell lies with the probability ``level`` or a little more.
+
+    The result has the shape (n_samples, n_features, 2), NaN in columns that hold no numbers. The probability below the
+    interval is at most (1 - level) / 2, and so is that above, if the numbers of a step are distributed as in the table
+    of the fit: the ends are numbers of that table, quartiles of a step.
+    """
+    ends = 0.5 + np.array([-0.5, 0.5]) * check_level(level)
+    intervals = np.full((len(chance[0]), len(rules), 2), np.nan)
+    for s, rule in enumerate(rules):
+        if not isinstance(rule, Steps):
+            continue
+        share = chance[s] / chance[s].sum(axis=1, keepdims=True)
+        up_to = np.cumsum(share, axis=1)
+        for side, end in enumerate(ends.tolist()):
+            step = np.minimum((up_to < end - _ROUNDING).sum(axis=1), rule.n_categories - 1)[:, None]
+            above, mass = (np.take_along_axis(each, step, axis=1)[:, 0] for each in (up_to - end, share))
+            quarters = 4.0 * np.clip(1.0 - above / np.maximum(mass, 1e-300), 0.0, 1.0)
+            place = np.ceil(quarters - _ROUNDING) if side else np.floor(quarters + _ROUNDING)
+            intervals[:, s, side] = np.array(rule.quartiles)[step[:, 0], place.astype(np.intp)]
+    return intervals
+
+
+def put_numbers(cells: AnyArray, numbers: FloatArray) -> AnyArray:
+    """Return cells of the source with numbers in place of some of them; where there is no number they stay."""
+    there = ~np.isnan(numbers)
+    if not there.any():
+        return cells
+    if cells.dtype.kind != "O":
+        return np.where(there, numbers, cells)
+    filled = cells.copy()
+    for s in np.flatnonzero(there.any(axis=0)).tolist():
+        found = numbers[there[:, s], s].tolist()
+        whole = all(isinstance(cell, int) for cell in cells[:, s]) and all(map(float.is_integer, found))
+        filled[there[:, s], s] = list(map(int, found)) if whole else found
+    return filled

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,6 @@ _ADDITION = 1.2e-7  # of one single-precision addition to a sum of at most 2
 CHANGES = ("move", "remember", "diagonals")  # calls that change what the rows know
 BYTES_KEPT = 20  # per row of a node that keeps predictor, residuals and remembered residuals
 BYTES_OTHER = 3  # per cell: the compiled table, its bits, and the bytes that it is made of
-MOST_REMEMBERED = 2000  # columns of a table whose gradients without edges are remembered: 8 MB
 FEW_CELLS = 1_000_000  # of a part up to which threads cost more than they save
 
 
@@ -83,16 +82,9 @@ class SumRows:
         return float(max(each)) + len(each) * float(np.finfo(np.float64).eps)
 
     def move(
-        self,
-        nodes: Ints,
-        offsets: FloatArray,
-        moved_begin: Places,
-        moved: Ints,
-        coefficients: FloatArray,
-        asked_begin: Places,
-        asked: Ints,
-        afresh: bool,
-    ) -> tuple[FloatArray, FloatArray]:
+        self, nodes: Ints, offsets: FloatArray, moved_begin: Places, moved: Ints, coefficients: FloatArray,
+        asked_begin: Places, asked: Ints, afresh: bool,
+    ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Add offset + Σ coefficient·x to each node's predictor, or start it from there (``afresh``).
 
         Return loss, Σwσ(1−σ), Σwσ over the zeros and Σw(1−σ) over the ones of each node (one row per node),
@@ -192,15 +184,7 @@ class Lost:
     """In place of an answer: the part has no rows of the version that was asked for."""
 
 
-class Version(NamedTuple):
-    """What the state of compiled rows is of: a problem, and how many changes it has made."""
-
-    problem: str
-    n_changes: int
-
-    def after(self, call: str) -> Version:
-        """Return the version after a call."""
-        return self._replace(n_changes=self.n_changes + (call in CHANGES))
+Version: TypeAlias = tuple[str, int]  # of the state of compiled rows: a problem, and how many changes it has made
 
 
 class PartedRows(SumRows):
@@ -220,7 +204,7 @@ class PartedRows(SumRows):
         self.backend = table.backend
         self.recipe = _Recipe(table.selection, table.columns, total, n_threads)
         self.here = CpuRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
-        self.version = Version(uuid.uuid4().hex, 0)
+        self.version: Version = uuid.uuid4().hex, 0
         self.n_columns = table.shape[1]  # known without a round of messages
         self.n_rows = len(table)
         self.rounds = 0
@@ -237,23 +221,10 @@ class PartedRows(SumRows):
             answers |= dict(zip(lost, self.backend.each(_answer, (*message, again), only=lost), strict=True))
         if call in CHANGES:
             getattr(self.here, call)(*arguments)
-        self.version = self.version.after(call)
+        self.version = _next(self.version, call)
         self.rounds += 1
         logger.debug("round %d: %s over %d rows in %d parts", self.rounds, call, self.n_rows, len(answers))
         return list(answers.values())
-
-    def all_pairs(self, first: int, last: int) -> tuple[Floats, float]:
-        """Return them as any rows do; where there are no edges, as at the start of every path, they are remembered."""
-        now: Any = self.here.state()[0]  # Any: of the core, four arrays
-        offsets, _, columns, _ = now
-        if len(columns) or self.n_columns > MOST_REMEMBERED:
-            return super().all_pairs(first, last)
-        key = self.recipe.key, first, last, offsets.tobytes()
-        known = self.backend.known
-        if known[0] != key:
-            known = self.backend.known = key, super().all_pairs(first, last)
-        answer: tuple[Floats, float] = known[1]
-        return answer
 
 
 def _has_rows(codes: Bytes, weight: FloatArray | None) -> bool:
@@ -316,5 +287,11 @@ def _answer(
         return Lost()
     kept.version = None  # of rows that an exception leaves halfway
     answer = getattr(kept.rows, call)(*arguments)
-    kept.version = version.after(call)
+    kept.version = _next(version, call)
     return answer
+
+
+def _next(version: Version, call: str) -> Version:
+    """Return the version of rows after a call."""
+    problem, n_changes = version
+    return problem, n_changes + (call in CHANGES)

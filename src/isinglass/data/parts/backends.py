@@ -97,7 +97,6 @@ class Here:
     """
 
     coding: Coding
-    known: tuple[object, Any] = None, None  # Any: what was computed last for a key, for the next problem of these rows
     is_whole = True  # all parts are in memory...
     is_roomy = True  # ...with what is kept beside them
 
@@ -165,7 +164,6 @@ class Cluster:
     """The parts on the workers of a Dask client, which reads a part again where its worker is lost."""
 
     coding: Coding
-    known: tuple[object, Any] = None, None
 
     def __init__(self, blocks: list[Block], client: Client) -> None:
         self.blocks, self.client = blocks, client
