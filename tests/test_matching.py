@@ -53,6 +53,14 @@ def test_a_table_from_0_is_not_taken_for_codes_of_categories_from_1():
         network.energy(Table(rows, ordinal(0, 1, 2)))
 
 
+def test_numbers_from_0_are_no_steps_of_a_continuous_column():
+    continuous = Variables.of([(0.5, 1.5, 2.5), 2], ["continuous", "binary"], names=["likert", "x"])
+    assert match_categories(continuous, continuous) == {}
+    for given in (ordinal(0, 1), ordinal(0, 1, 2)):
+        with pytest.raises(DataError, match=r"'likert' must have the categories of the network, 0.5, 1.5, 2.5"):
+            match_categories(given, continuous)
+
+
 def test_a_fit_finds_the_categories_of_another_table_by_value():
     rng = np.random.default_rng(0)
     cells = rng.integers(1, 5, (200, 3))

@@ -17,25 +17,10 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 __all__ = [
-    "ArgumentError",
-    "CellTypeError",
-    "ConstantColumnWarning",
-    "ConvergenceWarning",
-    "DataError",
-    "DataWarning",
-    "FewColumnsWarning",
-    "GridEndWarning",
-    "IsinglassError",
-    "IsinglassWarning",
-    "LimitError",
-    "MeaningWarning",
-    "MixingWarning",
-    "SeparationError",
-    "Setting",
-    "setting",
-    "suppress_warnings",
-    "suppressed",
-    "warn",
+    *("ArgumentError", "CellTypeError", "DataError", "IsinglassError", "LimitError", "SeparationError"),
+    *("ConstantColumnWarning", "ConvergenceWarning", "DataWarning", "FewColumnsWarning", "GridEndWarning"),
+    *("IsinglassWarning", "MeaningWarning", "MixingWarning"),
+    *("Setting", "setting", "suppress_warnings", "suppressed", "warn"),
 ]
 
 _MENTION = re.compile("\x1f([^\x1e\x1f]*)\x1e([^\x1e\x1f]*)\x1e([^\x1f]*)\x1f")  # name, value, spelling in Python
@@ -78,16 +63,6 @@ def called_row(row: int) -> str:
     return setting("row", row, python=f"row {row}")
 
 
-class _Literals(ast.NodeTransformer):
-    """Reads inf and nan, too, which are names."""
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Constant(float(node.id))
-
-    def read(self, text: str) -> object:
-        return ast.literal_eval(self.visit(ast.parse(text, mode="eval")))
-
-
 def _show(value: object) -> str:
     if isinstance(value, str) and '"' not in value:
         return f'"{value}"'
@@ -95,10 +70,10 @@ def _show(value: object) -> str:
 
 
 def _read_mention(found: re.Match[str]) -> Setting | None:
-    """Return the mention that a pattern has found; None for a cell with such characters."""
+    """Return the mention that a pattern has found; None for one of infinity, or a cell with such characters."""
     name, value, python = found.groups()
     try:
-        return Setting(name, bool(value), _Literals().read(value) if value else None, python)
+        return Setting(name, bool(value), ast.literal_eval(value) if value else None, python)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
 

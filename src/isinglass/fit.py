@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -32,7 +32,6 @@ from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
 from isinglass.storage import NOT_STORED
-from isinglass.text_tables import cell_text
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -232,11 +231,7 @@ class Fit(FittedNetwork, Frozen):
         return facts
 
     def _repr_html_(self) -> str:
-        columns = self._summary_columns(10)
-        facts = "".join(_html_row("td", fact) for fact in self.facts().items())
-        edges = zip(*(map(cell_text, column[:10]) for column in columns.values()), strict=True)
-        rows = _html_row("th", columns) + "".join(_html_row("td", edge) for edge in edges)
-        return f"<table>{facts}</table><table>{rows}</table>"
+        return f"<pre>{escape(self.summary())}</pre>"
 
     @property
     def edge_attributes(self) -> dict[str, FloatArray]:
@@ -257,7 +252,3 @@ class Fit(FittedNetwork, Frozen):
 
     def __repr__(self) -> str:
         return f"Fit({self.method.estimator}, {self.chosen_by}: {self.solution!r})"
-
-
-def _html_row(tag: str, cells: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

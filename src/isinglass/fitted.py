@@ -33,6 +33,7 @@ from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_sample
 from isinglass.simulate.mixing import warn_if_unlike, warn_unless_mixed
 from isinglass.text_tables import Columns, show_columns
+from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass.evaluate.checking import ModelCheck
@@ -44,48 +45,34 @@ if TYPE_CHECKING:
 Floats = FloatArray | list[FloatArray]
 Cells = AnyArray | list[AnyArray]  # values of the source
 """Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
-SUMMARY = (
-    *("source", "target", "coupling", "refitted", "std_error", "q"),
-    *("partial_correlation", "stability", "log_odds_ratio"),
-)
+SUMMARY = ("source", "target", "coupling", "refitted", "std_error", "q", "partial_correlation", "stability")
 """Columns of the edges that a summary shows."""
 
 
 class FittedNetwork:
-    """A network that was fitted to a table, and can read other tables in the same way."""
+    """A network that was fitted to a table, and can read other tables in the same way.
+
+    Where a method takes a table in parts and has a result for every row or cell, that is a list, an array per part.
+    Missing cells are summed over, or averaged over Gibbs draws where they have too many joint states; estimators refuse
+    them unless they are fitted with another ``missing`` than "error", but their ``fit_`` takes them.
+    """
 
     @property
     def _record(self) -> Fit:
         """The result of the fit."""
         raise NotImplementedError
 
-    @property
-    def _every_row(self) -> str | None:
-        """What becomes of missing cells where every row wants an answer: none can be dropped."""
-        return "impute" if self._record.coding.missing == "drop" else None
-
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table, read as that of the fit was read; ``missing`` is what becomes of missing cells."""
         raise NotImplementedError
 
-    def _open_dense(self, X: TableLike) -> AnyTable:
-        """Return a table for a result that has a value for every cell."""
-        if hasattr(X, "tocsr") and hasattr(X, "toarray"):
-            raise DataError(
-                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
-                f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
-            )
-        return self._open(X, missing=self._every_row)
+    def _open_every_row(self, X: TableLike) -> AnyTable:
+        """Return a table of which no row is dropped, because every row wants an answer."""
+        return self._open(X, missing="impute" if self._record.coding.missing == "drop" else None)
 
     def score_samples(self, X: TableLike) -> Floats:
-        """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
-
-        Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
-        missing ones are summed over, or averaged over Gibbs draws where they have too many joint states. Estimators
-        refuse missing cells, here and below, unless they are fitted with another ``missing`` than "error"; a `Fit`,
-        such as their ``fit_``, takes them.
-        """
-        table, record = self._open(X, missing=self._every_row), self._record
+        """Return the log pseudo-likelihood of every row, Σ_s log P(x_s | the rest), over its observed cells s."""
+        table, record = self._open_every_row(X), self._record
         if table.is_whole:
             return score_rows(table, record.network, record.occurs)
         return table.each(_score_part, record.network)
@@ -135,14 +122,18 @@ class FittedNetwork:
         )
 
     def predict_proba(self, X: TableLike) -> Floats:
-        """Return P(x_s = 1 | the rest of the row) for every cell, in the columns of the table.
+        """Return P(x_s = 1 | the rest of the row) for every cell, missing ones too, in the columns of the table.
 
         If columns have more than two categories or are covariates: a list with one array per column, of shape
-        (n_samples, n_categories), of the probabilities of its categories (``network.categories``). Every cell has an
-        answer, missing ones too, which are summed over or drawn. Of a table in parts: a list, an array per part. The
-        result is as large as the dense table; a sparse one has to be made dense first.
+        (n_samples, n_categories), of the probabilities of its categories (``network.categories``). The result is as
+        large as the dense table; a sparse one has to be made dense first.
         """
-        table, record = self._open_dense(X), self._record
+        if hasattr(X, "tocsr") and hasattr(X, "toarray"):
+            raise DataError(
+                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
+                f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
+            )
+        table, record = self._open_every_row(X), self._record
         if table.is_whole:
             return cell_probabilities(table, record.network, record.occurs)
         return table.each(_ask_part, record.network)
@@ -153,21 +144,17 @@ class FittedNetwork:
         There intervals, dates and other categories of a frame are texts, texts of numbers are numbers, and truth values
         0 and 1; `impute` has cells as the table has them. For a continuous column, the expected number: the means of
         the numbers in its steps in the table of the fit, weighted by the probabilities of the steps. If two values are
-        equally probable, the first. As in `impute`, categories and steps that do not occur in the table of the fit are
-        left out. For a table in parts: a list, one array per part.
+        equally probable, the first; those that do not occur in the table of the fit are left out.
         """
-        found, variables, occurs = self.predict_proba(X), self._record.network.variables, self._record.occurs
-
-        def label(codes: AnyArray) -> AnyArray:
-            return codes if variables.is_plain else label_cells(codes, variables)
-
-        if not variables.is_binary:
-            chance = among_occurring(list(found), variables, occurs)
-            best = label(np.column_stack([P.argmax(axis=1) for P in chance]))
-            return put_numbers(best, expected_values(chance, self._record.coding.columns))
-        if isinstance(found, list):
-            return [label((part > 0.5).astype(np.uint8)) for part in found]
-        return label((found > 0.5).astype(np.uint8))
+        found, record = self.predict_proba(X), self._record
+        variables = record.network.variables
+        if variables.is_binary:
+            parts = found if isinstance(found, list) else [found]
+            best_of_parts = [_label((part > 0.5).astype(np.uint8), variables) for part in parts]
+            return best_of_parts if isinstance(found, list) else best_of_parts[0]
+        chance = among_occurring(list(found), variables, record.occurs)
+        best = _label(np.column_stack([P.argmax(axis=1) for P in chance]), variables)
+        return put_numbers(best, expected_values(chance, record.coding.columns))
 
     def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
         """Return prediction intervals of probability ``level`` for the cells of continuous columns.
@@ -176,7 +163,7 @@ class FittedNetwork:
         above. Its ends are numbers of the table of the fit: the smallest, a quartile or the largest of a step. Shape
         (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
-        table, record = self._open(X, missing=self._every_row).whole(), self._record
+        table, record = self._open_every_row(X).whole(), self._record
         variables = record.network.variables
         chance = np.exp(category_logs(np.asarray(table), table.holes, record.network, record.occurs))
         parts = among_occurring([part.T for part in variables.split(chance)], variables, record.occurs)
@@ -187,8 +174,6 @@ class FittedNetwork:
     ) -> Any:  # Any: a frame of the kind of X, or an array
         """Fill the missing cells of a table given the observed ones, which stay as they are.
 
-        Categories that do not occur in the table of the fit are not filled in.
-
         Parameters
         ----------
         X : table
@@ -196,8 +181,7 @@ class FittedNetwork:
             such.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the most probable value given the observed cells of the row; of a continuous column the
-            expected one, rounded to the decimals of that column in the table of the fit. Other missing cells are
-            summed over or drawn.
+            expected one, rounded to the decimals of that column in the table of the fit.
             "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
             see how uncertain the cells are.
         n_sweeps : int, default 200
@@ -210,7 +194,8 @@ class FittedNetwork:
         DataFrame or ndarray of shape (n_samples, n_features)
             A frame of the kind of ``X`` with its columns in their order (and the index of pandas), those that are not
             in the fit unchanged; an array in the order of the fit for everything else. Observed cells are those of
-            ``X``, not their categories; a column keeps its type if the filled cells allow it. A `Table` has
+            ``X``, not their categories; a column keeps its type if the filled cells allow it. Categories that do not
+            occur in the table of the fit are not filled in. A `Table` has
             categories in place of cells, and the result has the first value of each; where a column of it is
             continuous it must have been read with ``missing="impute"``, which keeps numbers. Missing cells of a column
             that a threshold splits (``binarize``) are refused: no number is known for them.
@@ -252,7 +237,6 @@ class FittedNetwork:
         ``groups`` is the group of every node, in order or by name, which decides its color.
         """
         record = self._record  # of an estimator that is not fitted, an error, with and without matplotlib
-
         from isinglass.show import plot
 
         return plot.network(record, ax, groups=groups)
@@ -293,8 +277,7 @@ class FittedNetwork:
 
     def _summary_columns(self, n_edges: int) -> Columns:
         """Return the columns of the edge table that a summary shows, without those that are NaN in its first rows."""
-        edges = self.edges()
-        known = {name: edges[name] for name in SUMMARY if name in edges}
+        known = {name: values for name, values in self.edges().items() if name in (*SUMMARY, "log_odds_ratio")}
         return Columns({name: each for name, each in known.items() if any(one == one for one in each[:n_edges])})
 
     def edges(self) -> Columns:
@@ -351,6 +334,10 @@ class FittedNetwork:
         from isinglass.model_file import save
 
         save(self._record, path)
+
+
+def _label(codes: AnyArray, variables: Variables) -> AnyArray:
+    return codes if variables.is_plain else label_cells(codes, variables)
 
 
 def _score_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:

@@ -40,7 +40,8 @@ def match_categories(table: Variables, network: Variables) -> dict[int, Bytes]:
     """Return what the codes of a table become in a network, by column; none where the same codes mean the same there.
 
     Values come first: if all categories of a column are categories of the network, they are found there by their
-    values. If none is, and those of one side are the numbers 0, 1, 2, …, these are codes. Everything else is refused.
+    values. If none is, and those of one side are the numbers 0, 1, 2, …, these are codes, but not of the steps of a
+    continuous column. Everything else is refused.
     Codes above the last of the network stay what they are: they must not occur (`Table.with_variables`).
     """
     check_width(table.n_features, network)
@@ -49,7 +50,7 @@ def match_categories(table: Variables, network: Variables) -> dict[int, Bytes]:
     found = {}
     for column, (given, wanted) in enumerate(zip(table.categories, network.categories, strict=True)):
         codes = list(range(len(given))) if given == wanted else _codes_of(given, wanted)
-        if codes is None:
+        if codes is None or (network.kinds[column] == "continuous" and wanted[codes[0]] != given[0]):
             shown, got = (listed([repr(value) for value in values]) for values in (wanted, given))
             raise DataError(
                 f"column {network.called(column)} must have the categories of the network, {shown}; got {got}. Read "

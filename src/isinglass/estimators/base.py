@@ -249,7 +249,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         Of a `Table`, as in `impute`, its categories. Whether cells may be missing is decided by ``missing``.
         """
         record, opened = self._record, open_once(X)
-        table = self._open(opened, missing=self._every_row).whole()
+        table = self._open_every_row(opened).whole()
         filled = fill_most_probable(table, record.network, record.occurs, record.coding.columns)
         return complete(opened, filled, table, record.coding)
 
