@@ -153,7 +153,6 @@ def quoted_facts():
     from isinglass.select import (
         ImputationSettings,
         error_rates,
-        grouped_rows,
         imputation,
         parallel,
         prediction_check,
@@ -162,6 +161,7 @@ def quoted_facts():
         task,
         two_stage,
     )
+    from isinglass.select.group_comparison import MOST_UNEQUAL
     from isinglass.show.plot import arrange
     from isinglass.show.plot.rows import MOST_ROWS
     from isinglass.simulate import mixing
@@ -200,7 +200,7 @@ def quoted_facts():
     yield "trusting.md", f"$\\gamma = {EBIC().gamma}$ means the same in both"
     yield "trusting.md", f"at least {word(error_rates.LEAST_ROWS)} rows per parameter"
     yield "trusting.md", f"fewer than {word(int(error_rates.LEAST_EXPECTED))} rows are expected"
-    yield "groups.md", f"differ by more than {100 * grouped_rows.UNEQUAL:g} percentage points"
+    yield "groups.md", f"differ by more than {100 * MOST_UNEQUAL:g} percentage points"
     yield "plots.md", f"always in networks of up to {arrange.BENT_FAR_UP_TO} nodes"
     yield "plots.md", f"enough in networks of up to {arrange.BENT_UP_TO}"
     yield "plots.md", f"of the {MOST_ROWS} strongest edges"

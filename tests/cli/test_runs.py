@@ -154,7 +154,7 @@ def test_bootstrap_differences(table, tmp_path):
     found = resample(X, 0.05, n_boot=20, random_state=0)
     rows = read_csv((tmp_path / "b" / "edge_differences.csv").read_text())
     assert len(rows) == found.solution.n_edges * (found.solution.n_edges - 1) // 2
-    assert [row["different"] == "true" for row in rows] == found.differences().table()["different"].tolist()
+    assert [row["different"] == "true" for row in rows] == found.differences()["different"].tolist()
     assert len(read_csv((tmp_path / "b" / "node_differences.csv").read_text())) == len(NAMES) * (len(NAMES) - 1) // 2
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from contextlib import nullcontext
 from itertools import permutations
 from pathlib import Path
 
@@ -30,10 +31,9 @@ from isinglass import (
     simulate,
 )
 from isinglass.arguments import spawn_seeds
-from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, DataWarning, suppress_warnings
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, DataWarning
 from isinglass.select import ImputationSettings
-from isinglass.select.grouped_rows import GroupedRows
-from isinglass.select.row_labels import by_value
+from isinglass.select.row_labels import by_value, labeled_rows
 
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
@@ -412,44 +412,15 @@ def test_copies_of_a_row_change_groups_together(holed, paired):
 
 
 @pytest.mark.parametrize("paired", [False, True])
-def test_groups_that_lose_different_shares_of_cells_are_made_to_lose_them_alike(two, paired):
+def test_groups_that_lose_different_shares_of_cells_are_refused(two, paired):
     X, groups = two
-    gone = default_rng(3).random(X.shape) < np.where(groups == "a", 0.0, 0.4)[:, None]
-    gone[:, 0] = False  # every row has an answer
     subject = np.tile(np.arange(300), 2) if paired else None
-    masks = []
-
-    complete = ImputationSettings.complete
-
-    def watch(how, table, **options):
-        masks.append(table.holes)
-        return complete(how, table, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ImputationSettings, "complete", watch)
-        with pytest.warns(DataWarning, match=r"\(0\.0% in 'a', 3\d\.\d% in 'b'\).* 3\d\.\d% of all cells") as caught:
-            compare_groups(make_table(X, holes=gone), groups, ALPHA, paired=subject, n_permutations=2, random_state=0)
-    assert ("rows without an answer are left out" in str(caught[0].message)) == (not paired)
-    first, second = masks[0][:300], masks[0][300:]
-    np.testing.assert_array_equal(second, gone[300:])
-    if paired:
-        np.testing.assert_array_equal(first, second)
-    else:
-        assert {mask.tobytes() for mask in first} <= {mask.tobytes() for mask in second}  # whole patterns
-
-
-@pytest.mark.parametrize(("n_tables", "most"), [(8, 2), pytest.param(40, 6, marks=pytest.mark.long)])
-def test_the_test_of_strength_keeps_its_level_where_one_group_has_lost_half_of_its_cells(n_tables, most):
-    rejected = 0
-    for seed in range(n_tables):
-        X = simulate.exact_sample(
-            simulate.chain_network(5, strength=1.0, fields="balanced"), 120, random_state=1000 + seed
-        )
-        groups, rng = np.repeat(["a", "b"], 60), default_rng([seed, 1])
-        table = make_table(X, holes=rng.random(X.shape) < np.where(groups == "a", 0.0, 0.5)[:, None])
-        with suppress_warnings(DataWarning):
-            rejected += compare_groups(table, groups, ALPHA, n_permutations=19, random_state=seed).p_strength <= 0.05
-    assert rejected <= most  # at the level 0.05; more than 10 of 40 if rows change places as they are
+    uniform = default_rng(3).random(X.shape)
+    shares = r"within 10 percentage points; got 0\.0% in 'a', [34]\d\.\d% in 'b'\. Leave out columns"
+    for share, message in ((0.4, shares), (0.08, None)):
+        table = make_table(X, holes=uniform < np.where(groups == "a", 0.0, share)[:, None])
+        with nullcontext() if message is None else pytest.raises(DataError, match=message):
+            compare_groups(table, groups, ALPHA, paired=subject, n_permutations=1, random_state=0)
 
 
 def test_holes_do_not_depend_on_jobs(holed):
@@ -523,19 +494,6 @@ def test_permuted_groups_are_fitted_as_observed_ones():
         np.testing.assert_allclose(found.null_structure[k], np.abs(networks[0] - networks[1]).max(), rtol=1e-9)
 
 
-def test_rows_that_lose_their_last_answer_are_not_counted():
-    rng = default_rng(0)
-    X = rng.integers(0, 2, (200, 3)).astype(float)
-    labels = np.arange(200) % 2
-    gone = rng.random(X.shape) < np.where(labels == 0, 0.5, 0.1)[:, None]
-    table = as_table(np.where(gone, np.nan, X), missing="impute")
-    rows = GroupedRows.read(table, labels, None, None, None).answered()
-    with pytest.warns(DataWarning, match="rows without an answer are left out"):
-        thinned = rows.with_equal_holes(default_rng(1)).answered()
-    assert not thinned.table.holes.all(axis=1).any()
-    assert sum(map(len, thinned.groups.rows)) == len(thinned.table) < len(rows.table)
-
-
 def test_labels_that_read_alike_are_refused():
     labels = [1, "1"] * 20
     with pytest.raises(DataError, match="groups must not have labels that read alike; got 1, '1'"):
@@ -561,11 +519,12 @@ def test_rows_without_a_group_are_left_out_where_cells_may_be_missing(missing):
     groups = [None, np.nan, *["a", "b"] * 19]
     if missing == "error":
         with pytest.raises(DataError, match=r'none in 2 of 40 rows .* Leave these rows out, .* missing="drop"'):
-            GroupedRows.read(table, groups, None, None, None)
+            labeled_rows(table, {"groups": groups})
         return
     with pytest.warns(DataWarning, match="left out 2 of 40 rows without an entry for groups"):
-        grouped = GroupedRows.read(table, groups, None, None, None)
-    assert grouped.table.codes.tolist() == table.codes[2:].tolist()
-    assert [len(rows) for rows in grouped.groups.rows] == [19, 19]
-    record = compare_groups(grouped.table, grouped.labels, ALPHA, n_permutations=1).missing
+        labeled, (labels,) = labeled_rows(table, {"groups": groups})
+    assert labeled.codes.tolist() == table.codes[2:].tolist()
+    found = compare_groups(labeled, labels, ALPHA, n_permutations=1)
+    assert found.n_rows == (19, 19)
+    record = found.missing
     assert (record.treatment, record.n_cells, record.n_unlabeled, record.n_left_out) == ("drop", 0, 2, 2)

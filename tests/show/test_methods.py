@@ -511,17 +511,6 @@ def test_a_comparison_says_what_became_of_cells_and_items(tmp_path):
     assert "(seed" not in whole.methods_text()
 
 
-def test_cells_deleted_to_make_groups_alike_are_counted():
-    frame, labels = likert(), np.repeat(["a", "b"], N // 2)
-    frame.iloc[: N // 2, 0] = np.nan
-    frame.iloc[:5, 0] = [1, 2, 3, 4, 5]
-    table = as_table(frame, kinds="ordinal", missing="impute")
-    found = compare_groups(table, labels, 0.05, n_permutations=2, random_state=0)
-    assert found.missing.n_cells == N // 2 - 5
-    assert found.n_deleted > 0
-    assert f"{found.n_deleted} further cells had been deleted" in found.methods_text()
-
-
 def test_a_check_is_mentioned_whether_it_passes_or_not():
     X = chain()
     fit = Method().fit(X)

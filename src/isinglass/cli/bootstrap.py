@@ -134,7 +134,7 @@ def _differences(found: Bootstrap, of: str) -> Arrays:
     from isinglass.errors import IsinglassWarning, LimitError, warn
 
     try:
-        return found.differences({"edge": "edges", "node": "strength"}[of]).table()
+        return found.differences({"edge": "edges", "node": "strength"}[of])
     except LimitError as error:
         warn(IsinglassWarning(f"{of}_differences.csv has no rows. {error.marked}"))
         return {name: np.empty(0) for name in ("first", "second", "difference", "lower", "upper", "different")}

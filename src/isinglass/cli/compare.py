@@ -74,7 +74,7 @@ def compare(
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
-        **describe_imputation(found.missing, data.shape[1], _imputed_from(found)),
+        **describe_imputation(found.missing, data.shape[1], "from one two-stage network of all rows, ignoring groups"),
         **_describe_groups(found, column),
     }
     draft = describe_comparison(found)
@@ -92,12 +92,6 @@ def compare(
         write_text(str(draft), here / "methods.txt")
 
     write_results(console, folder, settings, _describe(found), tables, record, write)
-
-
-def _imputed_from(found: GroupComparison) -> str:
-    """Say in words what missing cells were drawn from."""
-    deleted = f"; {plural(found.n_deleted, 'further cell')} deleted first, because groups differ in their missing share"
-    return "from one two-stage network of all rows, ignoring groups" + (deleted if found.n_deleted else "")
 
 
 def _record(found: GroupComparison) -> JsonObject:

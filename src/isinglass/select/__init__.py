@@ -14,7 +14,7 @@ and `selector` (what chooses the penalty of a task, and returns a `Choice`). The
 """
 
 from isinglass.select.bootstrap import bootstrap
-from isinglass.select.bootstrap_result import Bootstrap, Differences
+from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.criteria import compare_criteria
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC, ebic
@@ -40,7 +40,6 @@ __all__ = [
     "Choice",
     "CrossValidation",
     "CrossValidationChoice",
-    "Differences",
     "EdgeTests",
     "Fixed",
     "GroupComparison",

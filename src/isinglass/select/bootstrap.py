@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +35,6 @@ def bootstrap(
     *,
     n_boot: int = 1000,
     kind: str = "rows",
-    drop_shares: Sequence[float] = DROP_SHARES,
     reselect: bool = True,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | str | None = None,
@@ -57,12 +55,10 @@ def bootstrap(
         How the network is estimated; `TwoStage` by default. An estimator, fitted or not, is fitted again to every
         resample. A number is a penalty.
     n_boot : int, default 1000
-        Number of resamples; for "case-drop" at least one for each of the ``drop_shares``.
+        Number of resamples; for "case-drop" at least 10, which are divided among ten shares.
     kind : {"rows", "case-drop"}, default "rows"
-        "rows": draw as many rows as there are, with replacement; "case-drop": leave out a share of the rows.
-    drop_shares : sequence of float
-        The shares left out, for "case-drop"; the resamples are divided among them in turn. ``[0.5]`` gives the
-        selection frequencies of stability selection.
+        "rows": draw as many rows as there are, with replacement; "case-drop": leave out a share of the rows,
+        from 5 to 75 %.
     reselect : bool, default True
         Choose the penalty again in every resample, exactly as for a new table of these rows; False keeps the one that
         was chosen for the whole table, which is several times as fast.
@@ -98,12 +94,13 @@ def bootstrap(
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)
     draw = _Draw.of(table, group_numbers(groups, table))
-    units = "rows of positive weight" if groups is None else "groups"
-    if draw.total < 2:
-        raise DataError(f"Resamples need at least two {units}, or each is the whole table; got {draw.total}.")
-    shares = _plan(kind, drop_shares, count)
-    if not draw.kept(shares.max()):
-        raise ArgumentError("drop_shares", f"must leave at least one of {draw.total} {units}", float(shares.max()))
+    is_drop = check_word("kind", kind, ("rows", "case-drop")) == "case-drop"
+    if is_drop and count < len(DROP_SHARES):  # the largest shares would have no resample, and count as stable
+        raise ArgumentError("n_boot", f"must be at least {len(DROP_SHARES)}, one for each share of rows", n_boot)
+    shares = np.resize(DROP_SHARES, count) if is_drop else np.zeros(count)
+    if draw.total < 2 or not draw.kept(max(DROP_SHARES) if is_drop else 0.0):
+        units = "rows of positive weight" if groups is None else "groups"
+        raise DataError(f"Resamples need at least {3 if is_drop else 2} {units}; got {draw.total}.")
     choice = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
     names = None if table.variables.named else getattr(fitted, "names", None)
@@ -115,8 +112,7 @@ def bootstrap(
         "groups": draw.labels,
         "method": again,
         "kind": kind,
-        "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
-        "random_state": seeds[0].entropy,
+        "random_state": seeds[0].entropy,  # not n_boot: a run may be prolonged
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
     resampling = _Resampling(table, draw, again, choice.warm_start, task_run(run))
@@ -160,19 +156,6 @@ class _Draw:
         else:
             times = rng.multinomial(self.total, self.sizes / self.total)
         return np.asarray(times[self.unit])
-
-
-def _plan(kind: str, drop_shares: Sequence[float], n_boot: int) -> FloatArray:
-    """Return the share that each resample drops; 0: drawn with replacement."""
-    if check_word("kind", kind, ("rows", "case-drop")) == "rows":
-        return np.zeros(n_boot)
-    shares = np.asarray(drop_shares)
-    if shares.ndim != 1 or shares.dtype.kind not in "iuf" or not len(shares) or not ((shares > 0) & (shares < 1)).all():
-        raise ArgumentError("drop_shares", "must be between 0 and 1, both excluded, and not empty", drop_shares)
-    if n_boot < len(shares):  # the largest shares would have no resample, and count as stable
-        must = f"must be at least {len(shares)}, one for each of the drop_shares"
-        raise ArgumentError("n_boot", must, n_boot)
-    return np.resize(shares, n_boot)
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,15 +75,10 @@ class Bootstrap(Frozen):
         """Couplings of the pairs in the whole table; 0 for those that have an edge in resamples only."""
         return read_only(self.solution.network.values_at(pair_keys(self.edge_index, len(self.names))))
 
-    @cached_property
+    @property
     def inclusion(self) -> FloatArray:
         """Share of the resamples that have the edge."""
-        return read_only(np.diff(self.draws.indptr) / self.n_boot)
-
-    @cached_property
-    def edge_means(self) -> FloatArray:
-        """Mean coupling over the resamples, absent edges counted as zero."""
-        return read_only(np.asarray(self.draws.sum(axis=0)).ravel() / self.n_boot)
+        return np.asarray(np.diff(self.draws.indptr) / self.n_boot)
 
     @cached_property
     def edge_quantiles(self) -> FloatArray:
@@ -99,22 +94,13 @@ class Bootstrap(Frozen):
         """Return the pairs as columns, ready for a data frame: strongest first, then those seen most often.
 
         Columns are ``source``, ``target``, ``coupling`` (in the whole table), ``mean``, ``q2.5``, ``q50``, ``q97.5``
-        and ``inclusion``.
+        and ``inclusion``; an absent edge counts as zero.
         """
         s, t = np.array(self.names, dtype=object)[self.edge_index.T]
-        columns = Columns(source=s, target=t, coupling=self.edge_values, mean=self.edge_means)
+        means = np.asarray(self.draws.sum(axis=0)).ravel() / self.n_boot
+        columns = Columns(source=s, target=t, coupling=self.edge_values, mean=means)
         columns |= {**dict(zip(COLUMNS, self.edge_quantiles, strict=True)), "inclusion": self.inclusion}
         return columns.take(np.lexsort([-self.inclusion, -np.abs(self.edge_values)]))
-
-    @cached_property
-    def strengths(self) -> FloatArray:
-        """Node strength Σ_t |θ_st| in every resample, shape (n_boot, n_features)."""
-        return read_only(self._measure_draws("strength"))
-
-    @property
-    def strength(self) -> FloatArray:
-        """Node strength Σ_t |θ_st| in the whole table."""
-        return self.solution.network.strength
 
     def node_draws(self, of: str = "strength", communities: NodeValues | None = None) -> FloatArray:
         """Return a measure of every node in every resample, shape (n_boot, n_features).
@@ -127,12 +113,23 @@ class Bootstrap(Frozen):
         communities : sequence, mapping or pandas Series, optional
             The community of each node, for bridges.
         """
-        if of == "strength":
-            return self.strengths
-        return self._measure_draws(of, self._labels(communities))
+        return self._measure(of, communities)[1]
 
-    def _measure_draws(self, of: str, labels: NodeValues | None = None) -> FloatArray:
-        """Return a measure of every node in every resample, whose networks have a number for every pair."""
+    def _measure(self, of: str, communities: NodeValues | None) -> tuple[FloatArray, FloatArray]:
+        """Return a measure of every node in the whole table, and in every resample."""
+        labels = None if communities is None else tuple(by_node(communities, self.names, "communities"))
+        if (of, labels) not in self._measured:
+            whole = node_measure(self.solution.network, of, labels)
+            self._measured[of, labels] = whole, self._measure_draws(of, labels)
+        return self._measured[of, labels]
+
+    @cached_property
+    def _measured(self) -> dict[tuple[str, NodeValues | None], tuple[FloatArray, FloatArray]]:
+        """What was measured already: paths take long."""
+        return {}
+
+    def _measure_draws(self, of: str, labels: NodeValues | None) -> FloatArray:
+        """Return a measure of the networks of all resamples, which have a number for every pair."""
         draws, variables = self.draws, self.solution.network.variables
         needs_sign = of.endswith("expected_influence")
         if needs_sign:  # norms have none
@@ -147,28 +144,24 @@ class Bootstrap(Frozen):
             measured.append(node_measure(network, of, labels))
         return np.where(needs_sign & ~variables.has_scores, np.nan, measured)
 
-    def _labels(self, communities: NodeValues | None) -> NodeValues | None:
-        """Return one community per node, which may be an iterator that can be read once."""
-        return None if communities is None else by_node(communities, self.names, "communities")
-
     def nodes(self, of: str = "strength", communities: NodeValues | None = None) -> Columns:
         """Return the nodes as columns, ready for a data frame, with a measure as for `node_draws`.
 
         Columns are ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and
         ``q97.5`` of it over the resamples.
         """
-        labels = self._labels(communities)
-        draws = self.node_draws(of, labels)
+        whole, draws = self._measure(of, communities)
         quantiles = dict(zip(COLUMNS, np.quantile(draws, QUANTILES, axis=0), strict=True))
         names = np.array(self.names, dtype=object)
-        whole = node_measure(self.solution.network, of, labels)
         return Columns({"name": names, of: whole, "mean": draws.mean(axis=0), **quantiles})
 
-    def differences(self, of: str = "edges", *, level: float = 0.95) -> Differences:
-        """Compare the edges of the network with each other, or the strengths of its nodes.
+    def differences(self, of: str = "edges", *, level: float = 0.95) -> Columns:
+        """Compare the edges of the network with each other, or the strengths of its nodes, as columns.
 
-        Two of them differ if the interval of their difference over the resamples does not hold 0. This is the
-        bootstrapped difference test of Epskamp, Borsboom and Fried (2018), without correction for their number.
+        Columns are ``first``, ``second``, ``difference`` (first minus second, in the whole table), ``lower`` and
+        ``upper`` (the ends of its interval over the resamples) and ``different``: whether the interval does not hold 0.
+        This is the bootstrapped difference test of Epskamp, Borsboom and Fried (2018), without correction for the
+        number of comparisons.
 
         Parameters
         ----------
@@ -179,49 +172,35 @@ class Bootstrap(Frozen):
         """
         if self.kind != "rows":
             raise DataError(f'kind must be "rows" for a test of differences; got a bootstrap of kind {self.kind!r}.')
-        check_level(level)
+        tails = np.array([0.5 - check_level(level) / 2, 0.5 + level / 2])
         if of == "edges":
             which = np.flatnonzero(self.edge_values)
-            labels = tuple(f"{self.names[s]} – {self.names[t]}" for s, t in self.edge_index[which])
+            labels = [f"{self.names[s]} – {self.names[t]}" for s, t in self.edge_index[which]]
             values, draws = self.edge_values[which], self.draws[:, which].toarray()
         elif of == "strength":
-            labels, values, draws = self.names, self.strength, self.strengths
+            labels, values, draws = list(self.names), self.solution.network.strength, self.node_draws()
         else:
             raise ArgumentError("of", 'must be "edges" or "strength"', of)
-        if len(values) > MAX_COMPARED:
+        n = len(values)
+        if n > MAX_COMPARED:
             things = "edges" if of == "edges" else "nodes"
-            raise LimitError(f"At most {MAX_COMPARED} {things} can be compared with each other; got {len(values)}.")
-        low, high = np.zeros((2, len(values), len(values)))
-        tails = (0.5 - level / 2, 0.5 + level / 2)
-        for k in range(len(values) - 1):
-            below, above = np.quantile(draws[:, k, None] - draws[:, k + 1 :], tails, axis=0)
-            low[k, k + 1 :], high[k, k + 1 :] = below, above
-            low[k + 1 :, k], high[k + 1 :, k] = -above, -below
-        return Differences(of, labels, values, low, high, float(level))
+            raise LimitError(f"At most {MAX_COMPARED} {things} can be compared with each other; got {n}.")
+        ends = [np.quantile(draws[:, k, None] - draws[:, k + 1 :], tails, axis=0) for k in range(n - 1)]
+        lower, upper = np.concatenate([np.empty((2, 0)), *ends], axis=1)
+        (i, j), named = np.triu_indices(n, 1), np.array(labels, dtype=object)
+        columns = Columns(first=named[i], second=named[j], difference=values[i] - values[j])
+        return Columns({**columns, "lower": lower, "upper": upper, "different": (lower > 0) | (upper < 0)})
 
     def correlations(self, of: str = "strength", communities: NodeValues | None = None) -> FloatArray:
         """Return how every resample correlates with the whole table; NaN without variation, as without edges.
 
         What is compared is a measure of the nodes, as for `node_draws`, or "edges", the couplings of all pairs.
         """
-        if communities is not None:
-            return self._correlate(of, self._labels(communities))
-        if of not in self._correlations:
-            self._correlations[of] = read_only(self._correlate(of))
-        return self._correlations[of]
-
-    @cached_property
-    def _correlations(self) -> dict[str, FloatArray]:
-        """What was computed already, by measure."""
-        return {}
-
-    def _correlate(self, of: str, labels: NodeValues | None = None) -> FloatArray:
         if of == "edges":
-            p = self.solution.network.n_features
-            return correlate_rows(self.draws, self.edge_values, p * (p - 1) // 2)
-        draws, whole = self.node_draws(of, labels), node_measure(self.solution.network, of, labels)
+            return correlate_rows(self.draws, self.edge_values, self.solution.network.n_pairs)
+        whole, draws = self._measure(of, communities)
         known = np.isfinite(whole)  # others have no expected influence
-        return correlate_rows(draws if known.all() else draws[:, known], whole[known], int(known.sum()))
+        return correlate_rows(draws[:, known], whole[known], int(known.sum()))
 
     def cs_coefficient(
         self,
@@ -238,12 +217,16 @@ class Bootstrap(Frozen):
         this share and at all smaller ones. They advise not to interpret the order below 0.25 and to prefer 0.5. A
         correlation that does not exist counts as too small.
         """
-        shares = self.drop_shares
         for value, name in ((correlation, "correlation"), (probability, "probability")):
             check_share(name, value)
+        shares = self.drop_shares
         enough = np.nan_to_num(self.correlations(of, communities), nan=-1.0) >= correlation
         stays = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[np.logical_and.accumulate(stays)].max(initial=0.0))
+
+    def cs_coefficients(self) -> dict[str, float]:
+        """Return the CS-coefficient of the edges and of every centrality that exists; none without edges."""
+        return {of: self.cs_coefficient(of) for of in self._existing}
 
     def drops(self) -> Columns:
         """Return as columns what becomes of nodes and edges as more rows are dropped.
@@ -256,17 +239,12 @@ class Bootstrap(Frozen):
         shares = self.drop_shares
         columns = Columns(dropped=shares)
         for of in STATISTICS:
-            correlations = self.correlations(of)
-            correlations = np.nan_to_num(correlations, nan=0.0) if of in self._existing else correlations
+            correlations = np.nan_to_num(self.correlations(of), nan=0.0 if of in self._existing else np.nan)
             parts = [correlations[self.dropped == share] for share in shares]
             columns[of] = np.array([part.mean() for part in parts])
             for percent in (5, 95):
                 columns[f"{of}_q{percent}"] = np.array([np.quantile(part, percent / 100) for part in parts])
         return columns
-
-    def cs_coefficients(self) -> dict[str, float]:
-        """Return the CS-coefficient of the edges and of every centrality that exists; none without edges."""
-        return {of: self.cs_coefficient(of) for of in self._existing}
 
     @property
     def _existing(self) -> tuple[str, ...]:
@@ -302,42 +280,3 @@ class Bootstrap(Frozen):
         known = ", ".join(stability) or "none"
         known += f"; few subsets, about {self.n_per_share} for each share" if stability and self.has_few_subsets else ""
         return f"{head}, mean correlations\n{show_columns(shown, 'share')}\nCS-coefficients: {known}"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Differences(Frozen):
-    """Intervals of the differences between edges, or between node strengths, over the resamples."""
-
-    of: str  #: what is compared
-    labels: tuple[str, ...]  #: the edges or nodes
-    values: FloatArray  #: their couplings or strengths in the whole table
-    lower: FloatArray  #: ends of the interval of value i − value j; 0 on the diagonal
-    upper: FloatArray
-    level: float  #: its coverage
-
-    @property
-    def different(self) -> NDArray[np.bool_]:
-        """Which two differ: 0 is not in the interval of their difference. Shape (n, n)."""
-        return (self.lower > 0) | (self.upper < 0)
-
-    def table(self) -> Columns:
-        """Return one row per comparison as columns, ready for a data frame.
-
-        Columns are ``first``, ``second``, ``difference`` (first minus second, in the whole table), ``lower``, ``upper``
-        and ``different``.
-        """
-        i, j = np.triu_indices(len(self.values), 1)
-        labels = np.array(self.labels, dtype=object)
-        return Columns(
-            first=labels[i],
-            second=labels[j],
-            difference=self.values[i] - self.values[j],
-            lower=self.lower[i, j],
-            upper=self.upper[i, j],
-            different=self.different[i, j],
-        )
-
-    def __repr__(self) -> str:
-        n, n_different = len(self.values), int(self.different.sum()) // 2
-        compared = f"{n} {'edges' if self.of == 'edges' else 'nodes'}"
-        return f"Differences({compared}: {n_different} of {n * (n - 1) // 2} pairs differ at level {self.level:g})"

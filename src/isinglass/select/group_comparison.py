@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,25 +12,28 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import Arrays, Mask, count_within
+from isinglass.arrays import AnyArray, Arrays, Mask, count_within
 from isinglass.coupling_graph import union_keys
 from isinglass.data import Table, TableLike, category_counts, which_vary
 from isinglass.data.counts import varying_among
-from isinglass.errors import ConstantColumnWarning, DataError, listed, suppress_warnings, warn
+from isinglass.errors import ConstantColumnWarning, DataError, listed, setting, suppress_warnings, warn
 from isinglass.pairs import pairs_of
 from isinglass.records import Missing, TwoStageRecord, count_observations
 from isinglass.results import Solution
+from isinglass.select.folds import one_by_one
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
-from isinglass.select.grouped_rows import GroupedRows, Groups
 from isinglass.select.imputation import ImputationSettings
-from isinglass.select.method import Method, MethodLike, as_method
+from isinglass.select.method import Method, MethodLike, as_method, table_for
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
+from isinglass.select.row_labels import Groups, labeled_rows, take_column
 from isinglass.select.run import Run
 from isinglass.select.scoring import failed, warn_of_failed
 from isinglass.select.task import WarmStart
 
 COPIES = 5
 """Completed copies of every row with missing cells."""
+MOST_UNEQUAL = 0.1
+"""Largest difference in the share of missing cells of groups that can be compared."""
 
 
 def compare_groups(
@@ -78,10 +82,9 @@ def compare_groups(
     -----
     The test is exact if rows are exchangeable when the groups have the same network. Rows with sampling weights are if
     the weights have the same distribution in all groups, and incomplete rows if cells go missing in the same way in all
-    groups. If the shares of missing cells differ by more than 5 percentage points, cells are deleted in each group by
-    the patterns in which they are missing in the others, with a warning. Rows without any answer are left out, except
-    in paired designs. In a table that is completed already (``impute(X).table``), the copies of a row change groups
-    together.
+    groups. Groups whose shares of missing cells differ by more than 10 percentage points are refused. Rows without any
+    answer are left out, except in paired designs. In a table that is completed already (``impute(X).table``), the
+    copies of a row change groups together.
 
     The penalty that is kept is that of all rows times √K for K groups, because a group has about 1/K of the rows; the
     page on groups has the details, and measured levels of the tests.
@@ -98,12 +101,15 @@ def compare_groups(
     """
     run.check_for_many(random_state)
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
-    wanted = as_method(method)
+    chosen = as_method(method)
     seeds = spawn_seeds(random_state, count)
-    given = GroupedRows.read(X, groups, paired, sample_weight, method)
-    sample, missing, n_deleted = _prepare(given, wanted, seeds[0].spawn(1)[0], run)
+    frame, group_column = take_column(X, groups, "groups")
+    frame, subject_column = take_column(frame, paired, "paired")
+    columns = {"groups": group_column} | ({} if subject_column is None else {"paired": subject_column})
+    table, labels = labeled_rows(table_for(method, frame, sample_weight), columns)
+    sample = _Sample.of(table, labels, chosen.imputation, run)
     _name_constant(sample)
-    test = _Test.of(wanted, reselect, sample, run)
+    test = _Test.of(chosen, reselect, sample, run)
     fingerprint = {
         "X": sample.table,
         "groups": sample.groups.member,
@@ -115,63 +121,76 @@ def compare_groups(
     }
     work = [(test, seed) for seed in seeds]
     results = run_tasks(_Test.permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
+    seed = int(random_state) if isinstance(random_state, int | np.integer) else None
+    return _gather(test, results, table, chosen, reselect, seed)
+
+
+def _gather(
+    test: _Test, results: list[Arrays], given: Table, method: Method, reselect: bool, seed: int | None
+) -> GroupComparison:
+    """Put the differences of all permutations beside those that were observed."""
     null = {name: np.array([result[name] for result in results]) for name in results[0]}
-    n_unconverged = int(null["failed"].sum())
-    warn_of_failed(n_unconverged, count, "permutations")
-    variables, n_nodes = given.table.variables, test.solutions[0].network.n_features
+    groups, variables, n_unconverged = test.sample.groups, given.variables, int(null["failed"].sum())
+    warn_of_failed(n_unconverged, len(results), "permutations")
     return GroupComparison(
-        groups=sample.groups.names,
-        n_rows=tuple(map(len, sample.groups.rows)),
+        groups=groups.names,
+        n_rows=tuple(map(len, groups.rows)),
         solutions=test.solutions,
-        edge_index=pairs_of(test.pairs, n_nodes),
+        edge_index=pairs_of(test.pairs, test.solutions[0].network.n_features),
         null_structure=null["structure"],
         null_strength=null["strength"],
         null_nodes=null["node"],
         edges_reached=null["edges"].sum(axis=0, dtype=np.int64),
         nodes_reached=null["nodes"].sum(axis=0, dtype=np.int64),
-        paired=sample.groups.subject is not None,
+        paired=groups.subject is not None,
         reselect=reselect,
         n_constant=int(null["constant"].sum()),
         n_unconverged=n_unconverged,
-        method=wanted,
+        method=method,
         stages=test.stages,
         covariates=variables.covariates,
-        coding=given.table.coding.take(np.flatnonzero(variables.is_modeled).tolist()),
-        missing=missing,
-        n_deleted=n_deleted,
-        weight_kind=count_observations(given.table)[1],
-        seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
+        coding=given.coding.take(np.flatnonzero(variables.is_modeled).tolist()),
+        missing=test.sample.missing,
+        weight_kind=count_observations(given)[1],
+        seed=seed,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The rows that are compared, with all completed copies of each, and their groups."""
+    """The rows that are compared, and their groups."""
 
-    table: Table  # in the order of the rows
+    table: Table  # with all completed copies of each row, one after the other
     origin: NDArray[np.intp]  # the row that each row of the table is, or is a copy of
     groups: Groups
-    imputed: Missing | None = None  # the record of the imputation by which it was completed here
+    missing: Missing | None
 
     @classmethod
-    def of(cls, rows: GroupedRows, settings: ImputationSettings, run: Run) -> _Sample:
-        """Impute the rows without regard to groups."""
-        table, units = rows.table, rows.table.units
-        if table.holes is not None:
-            groups, imputation = rows.groups, settings.complete(table.bare(), run=run)
-            completed = imputation.table[np.argsort(np.asarray(imputation.table.rows), kind="stable")]
-            return cls(completed, np.asarray(completed.rows), groups, imputation.record)
-        if units is None:
-            return cls(table.bare(), np.arange(len(table)), rows.groups)
-        originals, first, origin = np.unique(units, return_index=True, return_inverse=True)
-        split = originals[np.unique(origin[rows.labels != rows.labels[first][origin]])]
-        if len(split):
-            raise DataError(
-                f"groups must be the same for all copies of a row; got others in {len(split)} of {len(originals)} rows "
-                f"(rows {listed(split.tolist())}, counted from 0). Pass the group of every original row."
-            )
-        order = np.argsort(origin, kind="stable")
-        return cls(table[order].bare(origin[order]), origin[order], rows.take(first).groups)
+    def of(cls, given: Table, labels: Sequence[AnyArray], how: ImputationSettings, run: Run) -> _Sample:
+        """Return the rows with weight and an answer one by one, imputed without regard to groups.
+
+        ``labels`` are the groups and, in paired designs, the subjects, whose rows all stay.
+        """
+        is_paired = len(labels) > 1
+        rows = given.weighted_rows
+        table, rows = (given[rows], rows) if is_paired else one_by_one(given)
+        if table.holes is None:
+            return cls(*_with_copies(table, [each[rows] for each in labels]), Missing.of(given))
+        kept = np.flatnonzero(~table.holes.all(axis=1))
+        n_empty = 0 if is_paired or not len(kept) else len(table) - len(kept)
+        if n_empty:
+            table, rows = table[kept], rows[kept]
+        marks = [each[rows] for each in labels]
+        holes = np.zeros(table.shape, dtype=bool) if table.holes is None else table.holes
+        counts = {**Missing.count(holes, n_empty), "n_unlabeled": given.n_unlabeled}
+        if table.holes is None:
+            return cls(*_with_copies(table, marks), Missing(treatment="impute", **counts))
+        groups = Groups.of(marks[0], marks[1] if is_paired else None)
+        _refuse_unequal(holes, groups)
+        imputation = how.replace(n_imputations=COPIES).complete(table.bare(), run=run)
+        completed = imputation.table[np.argsort(np.asarray(imputation.table.rows), kind="stable")]
+        missing = imputation.record and replace(imputation.record, **counts)
+        return cls(completed, np.asarray(completed.rows), groups, missing)
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return some rows, with all copies of each."""
@@ -184,22 +203,34 @@ class _Sample:
         return np.searchsorted(self.origin, np.arange(len(self.groups.member) + 1))
 
 
-def _prepare(given: GroupedRows, method: Method, seed: SeedSequence, run: Run) -> tuple[_Sample, Missing | None, int]:
-    """Leave out rows that say nothing, let groups miss the same share of cells, and impute these.
+def _with_copies(table: Table, labels: Sequence[AnyArray]) -> tuple[Table, NDArray[np.intp], Groups]:
+    """Return a table without missing cells, the row that each of its rows is a completed copy of, and the groups."""
+    units = np.arange(len(table)) if table.units is None else table.units
+    originals, first, origin = np.unique(units, return_index=True, return_inverse=True)
+    split = originals[np.unique(origin[labels[0] != labels[0][first][origin]])]
+    if len(split):
+        raise DataError(
+            f"groups must be the same for all copies of a row; got others in {len(split)} of {len(originals)} rows "
+            f"(rows {listed(split.tolist())}, counted from 0). Pass the group of every original row."
+        )
+    groups = Groups.of(labels[0][first], labels[1][first] if len(labels) > 1 else None)
+    order = np.argsort(origin, kind="stable")
+    return table[order].bare(None if table.units is None else origin[order]), origin[order], groups
 
-    Also return which cells were missing before others were deleted, and how many were deleted.
+
+def _refuse_unequal(holes: Mask, groups: Groups) -> None:
+    """Refuse groups that differ much in their share of missing cells.
+
+    Estimates from fewer cells scatter more, and shuffled groups, which all lose the same share, would not show it.
     """
-    rows = given.one_by_one()
-    answered = rows.answered()
-    thinned = answered.with_equal_holes(np.random.default_rng(seed))
-    sample = _Sample.of(thinned.answered(), method.imputation.replace(n_imputations=COPIES), run)
-    n_deleted = thinned.table.n_missing - answered.table.n_missing
-    if rows.table.holes is None:
-        return sample, Missing.of(given.table), n_deleted
-    holes = np.zeros(answered.table.shape, dtype=bool) if answered.table.holes is None else answered.table.holes
-    counts = {**Missing.count(holes, len(rows.table) - len(answered.table)), "n_unlabeled": given.table.n_unlabeled}
-    missing = Missing(treatment="impute", **counts) if sample.imputed is None else replace(sample.imputed, **counts)
-    return sample, missing, n_deleted
+    shares = [float(holes[rows].mean()) for rows in groups.rows]
+    if max(shares) - min(shares) > MOST_UNEQUAL:
+        each = listed([f"{share:.1%} in {name!r}" for name, share in zip(groups.names, shares, strict=True)])
+        raise DataError(
+            f"{setting('groups')} must have similar shares of missing cells, within {100 * MOST_UNEQUAL:g} percentage "
+            f"points; got {each}. Leave out columns that one group hardly answered, or incomplete rows "
+            f"({setting('missing', 'drop')})."
+        )
 
 
 def _name_constant(sample: _Sample) -> None:
@@ -234,7 +265,7 @@ class _Test:
         """Fit the groups: by the method itself, or at the penalty that it chooses for all rows together."""
         alone, pooled, stages, groups = run.replace(checkpoint=None), None, None, sample.groups
         with suppress_warnings(ConstantColumnWarning):  # named by group
-            if not (reselect or (isinstance(method, Method) and method.selector.is_given)):
+            if not (reselect or method.selector.is_given):
                 subjects = None if groups.subject is None else groups.subject[sample.origin]
                 choice = method.choose(sample.table, groups=subjects, run=alone)
                 method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start

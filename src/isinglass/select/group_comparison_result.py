@@ -86,7 +86,6 @@ class GroupComparison(Frozen):
     covariates: tuple[str, ...] = ()  #: columns that the networks are adjusted for
     coding: Coding | None = None  #: how the columns were read
     missing: Missing | None = None  #: which cells were missing, and how they were treated
-    n_deleted: int = 0  #: cells deleted so that all groups miss the same share
     weight_kind: str | None = None  #: what row weights stand for, "counts" or "sampling"; None if there were none
     seed: int | None = None  #: of the permutations, if it is a number
 
@@ -111,18 +110,22 @@ class GroupComparison(Frozen):
         return tuple(solution.network for solution in self.solutions)
 
     @property
-    def least_p(self) -> float:
-        """The smallest p-value that this number of permutations can give."""
-        return 1 / (1 + self.n_permutations)
-
-    @property
     def n_permutations(self) -> int:
         """Number of permutations."""
         return len(self.null_structure)
 
+    @property
+    def least_p(self) -> float:
+        """The smallest p-value that this number of permutations can give."""
+        return 1 / (1 + self.n_permutations)
+
+    @cached_property
+    def _keys(self) -> NDArray[np.int64]:
+        return pair_keys(self.edge_index, len(self.names))
+
     @cached_property
     def _observed(self) -> Differing:
-        return Differing.of(self.networks, pair_keys(self.edge_index, len(self.names)))
+        return Differing.of(self.networks, self._keys)
 
     @property
     def structure(self) -> float:
@@ -142,25 +145,17 @@ class GroupComparison(Frozen):
     @property
     def p_structure(self) -> float:
         """P-value of the largest difference in a coupling."""
-        return float(self._p((self.null_structure >= least_equal(self.structure)).sum()))
+        return float(self._p_family(self.structure, self.null_structure))
 
     @property
     def p_strength(self) -> float:
         """P-value of the difference in global strength."""
-        return float(self._p((self.null_strength >= least_equal(self.strength)).sum()))
-
-    def _p(self, reached: IntArray | np.intp) -> FloatArray:
-        return np.asarray((1 + reached) / (1 + self.n_permutations))
-
-    def _family(self, differences: FloatArray, null: FloatArray) -> FloatArray:
-        """Return p-values against the largest difference of every permutation (single-step max-T)."""
-        below = np.searchsorted(np.sort(null), least_equal(differences), side="left")
-        return np.asarray(self._p(self.n_permutations - below))
+        return float(self._p_family(self.strength, self.null_strength))
 
     @property
     def edge_p_family(self) -> FloatArray:
         """P-value of each pair of ``edge_index``, corrected for all pairs (max-T); `edges` has the others."""
-        return self._family(self._observed.edges, self.null_structure)
+        return self._p_family(self._observed.edges, self.null_structure)
 
     def edge_p_between(self, first: str | None = None, second: str | None = None) -> FloatArray:
         """Return the max-T p-values of the difference of two groups, as for `difference`, for each of these pairs.
@@ -168,8 +163,14 @@ class GroupComparison(Frozen):
         With more than two groups they differ from ``edge_p_family``, which is about the two groups furthest apart. They
         are corrected for the choice of the two groups as well.
         """
-        one, other = self._networks_of(first, second)
-        return self._family(distances(one, other, pair_keys(self.edge_index, len(self.names))), self.null_structure)
+        return self._p_family(distances(*self._networks_of(first, second), self._keys), self.null_structure)
+
+    def _p(self, reached: IntArray | np.intp) -> FloatArray:
+        return np.asarray((1 + reached) / (1 + self.n_permutations))
+
+    def _p_family(self, differences: FloatArray | float, null: FloatArray) -> FloatArray:
+        """Return p-values against the largest difference of every permutation (single-step max-T)."""
+        return self._p(self.n_permutations - np.searchsorted(np.sort(null), least_equal(differences)))
 
     def methods_text(self) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, test, and what was found."""
@@ -185,11 +186,10 @@ class GroupComparison(Frozen):
         ``q`` (false discovery rate).
         """
         s, t = np.array(self.names, dtype=object)[self.edge_index.T]
-        ranges, n_tests = self._observed.edges, len(self.names) * (len(self.names) - 1) // 2
-        signed = self.networks[0].variables.has_sign(self.edge_index)
-        columns = {"source": s, "target": t} | self._by_group("coupling", self.couplings(), ranges, signed)
-        columns |= self._tests(ranges, self.null_structure, self.edges_reached, n_tests)
-        return Columns(columns).take(np.argsort(-ranges, kind="stable"))
+        p, signed = len(self.names), self.networks[0].variables.has_sign(self.edge_index)
+        measured = {f"coupling in {group}": row for group, row in zip(self.groups, self.couplings(), strict=True)}
+        tests = self._tests(self._observed.edges, self.null_structure, self.edges_reached, p * (p - 1) // 2)
+        return self._ranked({"source": s, "target": t}, measured, tests, signed)
 
     def nodes(self) -> Columns:
         """Return one row per node as columns, the largest difference in strength first.
@@ -197,23 +197,23 @@ class GroupComparison(Frozen):
         Columns are ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for
         edges.
         """
-        names, strengths = np.array(self.names, dtype=object), np.array([network.strength for network in self.networks])
-        ranges = self._observed.nodes
-        columns = {"name": names} | self._by_group("strength", strengths, ranges)
-        columns |= self._tests(ranges, self.null_nodes, self.nodes_reached, len(names))
-        return Columns(columns).take(np.argsort(-ranges, kind="stable"))
+        names = np.array(self.names, dtype=object)
+        measured = {f"strength in {group}": one.strength for group, one in zip(self.groups, self.networks, strict=True)}
+        tests = self._tests(self._observed.nodes, self.null_nodes, self.nodes_reached, len(names))
+        return self._ranked({"name": names}, measured, tests)
 
-    def _by_group(self, measure: str, values: FloatArray, ranges: FloatArray, signed: Mask | bool = True) -> Arrays:
-        """Return a measure in every group and its differences, of two groups with the signs that they have."""
-        falls = signed & (values[0] < values[1]) if len(values) == 2 else np.zeros(len(ranges), dtype=bool)
-        columns = {f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)}
-        return {**columns, "difference": np.where(falls, -ranges, ranges)}
-
-    def _tests(self, ranges: FloatArray, null: FloatArray, reached: IntArray, n_tests: int) -> Arrays:
+    def _tests(self, differences: FloatArray, null: FloatArray, reached: IntArray, n_tests: int) -> Arrays:
         """Return what permutations say about differences; those of ``n_tests`` that are not listed are 0."""
         p = self._p(reached)
         q = false_discovery(np.r_[p, np.ones(n_tests - len(p))])[: len(p)]
-        return {"p": p, "p_family": self._family(ranges, null), "q": q}
+        return {"difference": differences, "p": p, "p_family": self._p_family(differences, null), "q": q}
+
+    def _ranked(self, labels: Arrays, measured: Arrays, tests: Arrays, signed: Mask | bool = True) -> Columns:
+        """Return the largest difference first; those of two groups with a sign, where what was measured has one."""
+        size, values = tests["difference"], list(measured.values())
+        falls = signed & (values[0] < values[1]) if len(values) == 2 else np.zeros(len(size), dtype=bool)
+        columns = Columns({**labels, **measured, **tests, "difference": np.where(falls, -size, size)})
+        return columns.take(np.argsort(-size, kind="stable"))
 
     def pairs(self) -> Columns:
         """Return one row per two groups as columns.
@@ -221,24 +221,22 @@ class GroupComparison(Frozen):
         Columns are ``first``, ``second``, ``structure``, ``p_structure``, ``strength`` and ``p_strength``. The p-values
         are corrected for the number of pairs: they compare with the two groups furthest apart in every permutation.
         """
-        first, second = np.array(list(combinations(range(len(self.groups)), 2))).T
-        networks, groups = self.networks, np.array(self.groups, dtype=object)
-        differences = [Differing.of([networks[a], networks[b]]) for a, b in zip(first, second, strict=True)]
+        first, second = np.array(list(combinations(self.groups, 2)), dtype=object).T
+        differences = [Differing.of(pair) for pair in combinations(self.networks, 2)]
         structure = np.array([pair.structure for pair in differences])
         strength = np.array([pair.strength for pair in differences])
         return Columns(
-            first=groups[first],
-            second=groups[second],
+            first=first,
+            second=second,
             structure=structure,
-            p_structure=self._family(structure, self.null_structure),
+            p_structure=self._p_family(structure, self.null_structure),
             strength=strength,
-            p_strength=self._family(strength, self.null_strength),
+            p_strength=self._p_family(strength, self.null_strength),
         )
 
     def couplings(self) -> FloatArray:
         """Return the couplings of the pairs of ``edge_index`` in every group, shape (n_groups, n_edges)."""
-        over = pair_keys(self.edge_index, len(self.names))
-        return np.array([network.values_at(over) for network in self.networks])
+        return np.array([network.values_at(self._keys) for network in self.networks])
 
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
@@ -247,8 +245,7 @@ class GroupComparison(Frozen):
         is a table, the value is its norm ‖Θ_st − Θ'_st‖, without a sign.
         """
         one, other = self._networks_of(first, second)
-        over = pair_keys(self.edge_index, len(self.names))
-        blocks = one.parameters_at(over) - other.parameters_at(over)
+        blocks = one.parameters_at(self._keys) - other.parameters_at(self._keys)
         return Network(one.fields - other.fields, self.edge_index, variables=one.variables, pair_parameters=blocks)
 
     def two_groups(self, first: str | None = None, second: str | None = None) -> tuple[str, str]:
@@ -262,7 +259,6 @@ class GroupComparison(Frozen):
         return one, other
 
     def _networks_of(self, first: str | None, second: str | None) -> tuple[Network, Network]:
-        """Return the networks of two groups."""
         one, other = map(self.groups.index, self.two_groups(first, second))
         return self.networks[one], self.networks[other]
 

@@ -256,7 +256,7 @@ def test_centrality_with_intervals():
     X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 300, random_state=1)
     resampled = bootstrap(X, 0.03, n_boot=30, random_state=0)
     axes = plot.centrality(resampled, of=["strength", "betweenness"])
-    order = np.argsort(resampled.strength, kind="stable")
+    order = np.argsort(resampled.solution.network.strength, kind="stable")
     for ax, of in zip(axes, ("strength", "betweenness"), strict=True):
         np.testing.assert_allclose(ax.lines[0].get_xdata(), centrality(resampled.solution)[of][order])
         ends = np.array([segment[:, 0] for segment in ax.collections[0].get_segments()])

@@ -84,21 +84,26 @@ def test_a_figure_fits_into_a_file():
 def test_differences_are_drawn_from_the_largest_down(resamples, of):
     ax = bootstrap_differences(resamples, of=of, level=0.8)
     found = resamples.differences(of, level=0.8)
-    order = np.argsort(-found.values, kind="stable")
+    solution = resamples.solution
+    values = solution.edge_values if of == "edges" else solution.network.strength
+    order = np.argsort(-values, kind="stable")
+    signs = np.zeros((len(values), len(values)))
+    signs[np.triu_indices(len(values), 1)] = (found["lower"] > 0) * 1 - (found["upper"] < 0) * 1
     image = ax.collections[0].get_array()
     assert image.shape == (len(order), len(order))
     assert image.mask.diagonal().all()
     assert image.mask.sum() == len(order)
     for a, i in enumerate(order):
         for b, j in enumerate(order):
-            sign = 1 if found.lower[i, j] > 0 else -1 if found.upper[i, j] < 0 else 0
-            assert a == b or image[a, b] == sign
+            assert a == b or image[a, b] == signs[i, j] - signs[j, i]
     assert {-1, 0, 1} == set(image.compressed())
     assert words(ax.get_legend().get_texts()) == ["row larger", "row smaller", "not decided at level 0.8"]
     if ax.texts:
-        assert words(ax.texts) == [f"{value:.2f}" for value in found.values[order]]
+        assert words(ax.texts) == [f"{value:.2f}" for value in values[order]]
     assert of == "edges" or ax.texts
-    labels = [found.labels[k] for k in order]
+    names = np.array(solution.network.names)
+    every = [" – ".join(names[pair]) for pair in solution.edge_index] if of == "edges" else names.tolist()
+    labels = [every[k] for k in order]
     assert words(ax.get_xticklabels()) == words(ax.get_yticklabels()) == labels
     ax.figure.canvas.draw()
 

@@ -104,8 +104,11 @@ def bootstrap_differences(result: Bootstrap, ax: Axes | None = None, *, of: str 
     named = _of_rows(result).solution.network.names
     found = result.differences(check_word("of", of, ("edges", "strength")), level=level)
     pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
-    order = np.argsort(-found.values, kind="stable")
-    signs = (np.sign(found.lower + found.upper) * found.different)[np.ix_(order, order)]
+    values = result.solution.edge_values if of == "edges" else result.solution.network.strength
+    order = np.argsort(-values, kind="stable")
+    signs = np.zeros((len(values), len(values)))
+    signs[np.triu_indices(len(values), 1)] = np.sign(found["lower"] + found["upper"]) * found["different"]
+    signs = (signs - signs.T)[np.ix_(order, order)]
     n = len(order)
     size = 3.0 + min(0.15 * max(n, 8), 37.0)  # in inches: names of 5 points still fit
     ax = axes_or_new(ax, (size + 1.0, size))
@@ -116,7 +119,7 @@ def bootstrap_differences(result: Bootstrap, ax: Axes | None = None, *, of: str 
         ax.pcolormesh(np.arange(n), np.arange(n), cells, cmap=colors, vmin=-1.0, vmax=1.0, rasterized=True)
         ax.set(aspect="equal", ylim=(n - 0.5, -0.5))
     texts = _pair_names(pairs[order], named, 9 if is_narrow(ax) else 20)
-    _label_square(ax, texts, found.values[order], f"{n} {'edges' if of == 'edges' else 'nodes'}, the largest first")
+    _label_square(ax, texts, values[order], f"{n} {'edges' if of == 'edges' else 'nodes'}, the largest first")
     words = {POSITIVE: "row larger", NEGATIVE: "row smaller", UNDECIDED: f"not decided at level {level:g}"}
     _explain_above(ax, [(Patch(color=color), text) for color, text in words.items()])
     return ax

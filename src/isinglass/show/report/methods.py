@@ -50,11 +50,6 @@ def describe_comparison(found: GroupComparison) -> Draft:
     """Say how groups were compared, as the methods section of a paper does, and what was found."""
     network = found.networks[0]
     imputed_from = f"{_imputed_from(network)}, for all rows together, ignoring groups"
-    if found.n_deleted:
-        imputed_from += (
-            f", after {plural(found.n_deleted, 'further cell')} had been deleted by the patterns of the other groups, "
-            "because groups differed in their share of missing cells"
-        )
     return Draft.of(
         sentences.say_model(network, found.method, found.covariates),
         _say_groups(found),
