@@ -13,8 +13,8 @@ from isinglass import IsingLasso, IsingNetwork, read_table
 from isinglass.data import PartedTable, Table, as_table, category_counts, pair_counts, read_parts, which_vary
 from isinglass.data.parts import backends
 from isinglass.data.parts.backends import Here
+from isinglass.data.parts.parted_table import Fold
 from isinglass.data.parts.read_parts import cut_into_parts
-from isinglass.data.parts.selection import Fold
 from isinglass.data.weights import WeightSums
 from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, suppress_warnings
 from isinglass.records import Missing, count_observations
@@ -174,13 +174,13 @@ def test_remedies_are_those_that_parts_have(encode):
 def test_a_part_that_disagrees_is_named(folder):
     frames = cut(pd.DataFrame(X, columns=NAMES))
     wrong = {
-        "more columns": (frames[2].assign(f=1), "part 2: .*got 'f' where part 0 has no column"),
+        "more columns": (frames[2].assign(f=1), "part 2: .*got 'f' where part 0 has 'no column'"),
         "other order": (frames[2][list("bacde")], r"part 2: .*in the same order; got 'b' where part 0 has 'a'"),
         "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got 'z' where part 0 has 'c'"),
-        "fewer columns": (frames[2][list("abcd")], "part 2: .*got no column where part 0 has 'e'"),
+        "fewer columns": (frames[2][list("abcd")], "part 2: .*got 'no column' where part 0 has 'e'"),
         "no column": (pd.DataFrame(), r"part 2: X must have at least one row and one column"),
         "a new value": (frames[2].replace(0, 7), r"part 2: .*only 0 and 1; got 7 in column 'a'"),
-        "no names": (frames[2].to_numpy(), r"part 2: .*none with names"),
+        "no names": (frames[2].to_numpy(), r"part 2: .*got 'no column' where part 0 has 'a'"),
     }
     for frame, message in wrong.values():
         with pytest.raises(DataError, match=message):
@@ -242,8 +242,8 @@ def test_rows_of_parts_are_gathered_in_their_order(weighted):
     assert (found.sample_weight is None) == (weight is None)
     assert found.total_weight == table.total_weight
     fold = Fold(3, 4, 1, held=True)
-    rows = np.concatenate([fold.mask(0, 20), fold.mask(1, 40)])
-    some = table.take_fold(fold).gather()
+    taken = table.take_fold(fold)
+    rows, some = np.concatenate([taken.selection.mask(0, 20), taken.selection.mask(1, 40)]), taken.gather()
     assert some.codes.tolist() == X[rows].tolist()
     assert weight is None or some.sample_weight.tolist() == weight[rows].tolist()
 
@@ -523,7 +523,7 @@ def test_an_error_in_a_part_is_of_the_class_that_it_is_of_in_a_table(tmp_path):
 
 
 def test_an_entry_that_is_no_part_is_named():
-    for X, odd in ((["a.csv", 5], "entry 1 is of type int"), ([None, "a.csv"], "entry 0 is of type NoneType")):
+    for X, odd in ((["a.csv", 5], "entry 0 is of type str"), ([None, "a.csv"], "entry 0 is of type NoneType")):
         with pytest.raises(DataError, match=f"must be names of files, or blocks of rows, .*; got list, whose {odd}"):
             read_parts(X)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Hashable, Mapping, Sequence, Sized
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.arguments import is_whole
-from isinglass.data.column import (
-    NUMBER_TYPES,
-    Column,
-    as_in_text,
-    as_objects,
-    as_spelled,
-    has_short_fractions,
-    number_objects,
-)
+from isinglass.data.column import NUMBER_TYPES, Column, as_in_text, as_spelled, has_short_fractions, number_objects
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.source import Source, of_numbers, of_objects
-from isinglass.errors import DataError, plural, setting
+from isinglass.errors import DataError, setting
 from isinglass.names import refuse_repeated, tidy_name
 
 if TYPE_CHECKING:
@@ -50,15 +42,13 @@ def _refuse_no_table(X: object) -> None:
     if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
         raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
     first = X[0] if isinstance(X, list | tuple) and len(X) > 0 else None
+    remedy = ""
     if hasattr(X, "dims") and hasattr(X, "coords"):
-        got = (
-            f"{type(X).__name__} of {type(X).__module__}, whose dimensions have names. Pass X.to_pandas(), rows first."
-        )
+        remedy = "dimensions have names. Pass X.to_pandas(), rows first."
     elif isinstance(X, Mapping) or isinstance(first, Mapping) or getattr(getattr(X, "dtype", None), "names", None):
-        got = f"{type(X).__name__}, whose values have names. Pass pandas.DataFrame(X)."
-    else:
-        return
-    raise DataError(f"X must be an array, a data frame or a sparse matrix; got {got}")
+        remedy = "values have names. Pass pandas.DataFrame(X)."
+    if remedy:
+        raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}, whose {remedy}")
 
 
 def _array_source(X: object) -> Source:
@@ -80,44 +70,24 @@ def _as_array(X: object) -> Cells:
     except DataError:  # a table of ours that says itself why it cannot be an array
         raise
     except (ValueError, TypeError):
-        if not isinstance(X, list | tuple):
-            raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}.") from None
-        return _stack_rows(X)
+        kind = type(X).__name__
+        got = f"a {kind} whose rows differ in length or hold lists" if isinstance(X, list | tuple) else kind
+        raise DataError(f"X must be an array, a data frame, a sparse matrix or a list of rows; got {got}.") from None
     return np.asarray(X, dtype=object) if table.dtype.kind in "US" and not isinstance(X, np.ndarray) else table
-
-
-def _stack_rows(rows: Sequence[Any]) -> Cells:  # Any: of the user
-    """Return rows whose cells NumPy cannot tell from further dimensions, such as tuples, as an array of objects."""
-    for k, row in enumerate(rows):
-        if not isinstance(row, Sized) or isinstance(row, str | bytes):
-            raise DataError(f"X must be a list of rows; got {row!r} in place of row {k}.")
-        if len(row) != len(rows[0]):
-            raise DataError(
-                f"X must be a table whose rows have equal length; got {plural(len(rows[0]), 'cell')} in row 0 and "
-                f"{len(row)} in row {k}."
-            )
-    return np.stack([as_objects(row) for row in rows])
 
 
 def _check_shape(shape: tuple[int, ...], X: object) -> None:
     kind = type(X).__name__
     if shape == () and not isinstance(X, np.ndarray):
         raise DataError(f"X must be an array, a data frame or a sparse matrix; got {kind}.")
-    if shape == (0,):
-        raise DataError(f"X must have at least one row and one column; got an empty {kind}.")
-    if len(shape) == 1:
-        array = "X" if isinstance(X, np.ndarray) else "numpy.asarray(X)"
-        column = "X.to_frame()" if hasattr(X, "to_frame") else f"{array}.reshape(-1, 1)"
-        raise DataError(
-            f"X must be a table of shape (n_samples, n_features); got {kind} with 1 dimension(s). Reshape your data: "
-            f"{column} if it is one column, {array}.reshape(1, -1) if it is one row."
-        )
-    if len(shape) != 2:
+    if len(shape) != 2 and shape != (0,):
+        remedy = " Reshape your data: numpy.reshape(X, (-1, 1)) if it is one column, (1, -1) if it is one row."
         raise DataError(
             f"X must be a table of shape (n_samples, n_features); got {kind} with {len(shape)} dimension(s)."
+            + remedy * (len(shape) == 1)
         )
-    for axis, what in ((1, "feature"), (0, "sample")):
-        if shape[axis] == 0:
+    for size, what in zip(shape[::-1], ("feature", "sample"), strict=False):
+        if size == 0:
             raise DataError(
                 f"X must have at least one row and one column; got 0 {what}(s) (shape={tuple(shape)}) while a minimum "
                 "of 1 is required."

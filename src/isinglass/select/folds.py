@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, PartedTable, Table, are_counts
-from isinglass.data.parts.selection import Fold
+from isinglass.data.parts.parted_table import Fold
 from isinglass.errors import DataError, LimitError
 
 RowSet = AnyArray | Fold

@@ -14,7 +14,7 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count, check_not_negative, is_real
 from isinglass.data import PartedTable
-from isinglass.data.parts.selection import Fold
+from isinglass.data.parts.parted_table import Fold
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, plural, setting, warn
 from isinglass.records import Evidence, Reason, TwoStageRecord
 from isinglass.results import Solution

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from isinglass._core import CpuRows
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.parts.backends import BYTES_OF_A_ONE, RARE, Part
-from isinglass.data.parts.parted_table import PartedTable
-from isinglass.data.parts.selection import RowSelection
+from isinglass.data.parts.parted_table import PartedTable, RowSelection
 
 logger = logging.getLogger("isinglass")
 

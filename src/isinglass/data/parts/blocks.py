@@ -133,43 +133,22 @@ def are_files(X: object) -> TypeGuard[Files]:
 
 def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | None) -> list[Block]:
     """Return the blocks of a table in parts, in order."""
-    rows: Sequence[object] = _list_files(X) if (is_file := are_files(X)) else _split_collection(X)
-    if not rows:
+    blocks = _find_files(X, options) if are_files(X) else _find_rows(X, options)
+    if not blocks:
         raise ArgumentError("X", "must have at least one part", X)
-    if not (is_file or _is_table(rows[0])):
-        got = type(X).__name__
-        if isinstance(X, list | tuple):
-            place, odd = next((k, each) for k, each in enumerate(X) if not isinstance(each, str | PathLike))
-            got += f", whose entry {place} is of type {type(odd).__name__}"
-        raise DataError(
-            f"X must be names of files, or blocks of rows, each of them a table; got {got}. as_table takes one table."
-        )
-    if sample_weight is not None and options.weights is not None:
+    if sample_weight is None:
+        return blocks
+    if options.weights is not None:
         raise DataError("sample_weight and a column of weights cannot both be given.")
-    wrong = list(options.for_files)
-    if wrong and not is_file:
-        raise DataError(f"{wrong[0]} applies only to parts that are files; these are arrays or frames.")
-    weights: list[Any] = [None] * len(rows)
-    if sample_weight is not None:
-        weights = [part.compute() if hasattr(part, "compute") else part for part in _split_collection(sample_weight)]
-        if len(weights) != len(rows):
-            raise DataError(
-                f"sample_weight must have a block for each of the {len(rows)} parts; got {len(weights)} entries."
-            )
-    return [
-        Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, options, weight)
-        for k, (what, weight) in enumerate(zip(rows, weights, strict=True))
-    ]
+    weights = [part.compute() if hasattr(part, "compute") else part for part in _split_collection(sample_weight)]
+    if len(weights) != len(blocks):
+        raise DataError(
+            f"sample_weight must have a block for each of the {len(blocks)} parts; got {len(weights)} entries."
+        )
+    return [replace(block, sample_weight=weight) for block, weight in zip(blocks, weights, strict=True)]
 
 
-def _is_table(block: object) -> bool:
-    """Tell whether a block may be a table: not a row, or the name of a column of a frame."""
-    if isinstance(block, list | tuple):
-        return len(block) > 0 and not np.isscalar(block[0])
-    return _is_lazy(block) or not (block is None or np.isscalar(block) or len(getattr(block, "shape", (0, 0))) != 2)
-
-
-def _list_files(X: Files) -> list[str]:
+def _find_files(X: Files, options: ReadOptions) -> list[Block]:
     """Return the files that a name, a pattern or a list of them stands for; those of a pattern in order of name."""
     files: list[str] = []
     for name in [X] if isinstance(X, str | PathLike) else X:
@@ -180,7 +159,21 @@ def _list_files(X: Files) -> list[str]:
         if Path(text).is_dir():
             raise DataError(f"X must name files; {text!r} is a folder. Pass a pattern, such as '{text}/*.csv'.")
         files += matches
-    return files
+    return [Block(k, f"part {k} ({name})", name, is_file=True, options=options) for k, name in enumerate(files)]
+
+
+def _find_rows(X: object, options: ReadOptions) -> list[Block]:
+    """Return the blocks of a sequence of arrays or frames, or of a Dask collection."""
+    rows = _split_collection(X)
+    for number, entry in enumerate(rows):
+        if not _is_table(entry):
+            raise DataError(
+                f"X must be names of files, or blocks of rows, each of them a table; got {type(X).__name__}, whose "
+                f"entry {number} is of type {type(entry).__name__}. as_table takes one table."
+            )
+    for name in options.for_files:
+        raise DataError(f"{name} applies only to parts that are files; these are arrays or frames.")
+    return [Block(k, f"part {k}", what, options=options) for k, what in enumerate(rows)]
 
 
 def _split_collection(X: object) -> list[object]:
@@ -193,13 +186,18 @@ def _split_collection(X: object) -> list[object]:
     return list(delayed.ravel()) if isinstance(delayed, np.ndarray) else list(delayed)
 
 
+def _is_table(block: object) -> bool:
+    """Tell whether a block may be a table: not a row, or the name of a column of a frame."""
+    if isinstance(block, list | tuple):
+        return len(block) > 0 and not np.isscalar(block[0])
+    return _is_lazy(block) or not (block is None or np.isscalar(block) or len(getattr(block, "shape", (0, 0))) != 2)
+
+
 def _check_names(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> None:
     """Refuse a part with other columns than the first."""
-    if got == wanted:
-        return
-    if got is None or wanted is None:
-        difference = "none with names" if got is None else "names where part 0 has none"
-    else:
-        pair = next(pair for pair in zip_longest(got, wanted) if pair[0] != pair[1])
-        difference = " where part 0 has ".join("no column" if name is None else repr(name) for name in pair)
-    raise DataError(f"its columns must be those of part 0 in the same order; got {difference}.")
+    if got != wanted:
+        pairs = zip_longest(got or (), wanted or (), fillvalue="no column")
+        own, first = next(pair for pair in pairs if pair[0] != pair[1])
+        raise DataError(
+            f"its columns must be those of part 0 in the same order; got {own!r} where part 0 has {first!r}."
+        )

@@ -20,16 +20,13 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.guessing import Guess
 from isinglass.data.meaning.values import Value
-from isinglass.data.parts.backends import Answers, Backend, Part
-from isinglass.data.parts.selection import ALL_ROWS, Fold, RowSelection
+from isinglass.data.parts.backends import Answers, Backend, Function, Part
 from isinglass.data.table import Table
 from isinglass.data.weights import WeightSums, check_weight_kind, refuse_counts
 from isinglass.errors import DataError, plural, setting
 from isinglass.names import choose_places
 from isinglass.variables import Variables
 
-Function = Callable[..., Any]
-"""Of codes, weights or None, and other arguments; importable from where the parts are."""
 Sum = TypeVar("Sum")
 _IN_PARTS = (
     "X must be in memory here; got a table in parts. Joint paths, the two-stage estimate, EBIC, refits, predictions "
@@ -42,6 +39,45 @@ NO_COVARIATES = (
 
 class RowsElsewhereError(DataError, AttributeError):
     """An attribute needs the rows of a table in parts: ``hasattr`` is False for it."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold of the rows, drawn in every part by itself; ``held``: its rows, or those outside it."""
+
+    seed: int
+    n_folds: int
+    number: int
+    held: bool
+
+
+@dataclass(frozen=True)
+class RowSelection:
+    """Which rows of a table in parts are meant: all, those of a fold of a fold, those whose weight is above a floor."""
+
+    folds: tuple[Fold, ...] = ()  # each of the rows of the one before
+    floor: float = -1.0
+    scale: float = 1.0  # what row weights are multiplied by, so that their sum is N
+
+    def mask(self, part: int, n_rows: int) -> Mask:
+        """Return which rows of a part are in all folds."""
+        mask = np.ones(n_rows, dtype=bool)
+        for fold in self.folds:
+            draw = np.random.default_rng([fold.seed, part]).permutation(int(mask.sum())) % fold.n_folds
+            mask[mask] = (draw == fold.number) == fold.held
+        return mask
+
+    def rows(self, part: Part, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:
+        """Return the rows of a part that are selected, some of their columns, and their weights."""
+        codes, weight = part.codes(), part.weight
+        if self.scale != 1.0:
+            weight = np.full(len(codes), self.scale) if weight is None else weight * self.scale
+        mask = self.mask(part.number, len(codes))
+        if weight is not None:
+            mask &= weight > self.floor
+        if not mask.all():
+            codes, weight = codes[mask], None if weight is None else weight[mask]
+        return (codes if columns is None else np.ascontiguousarray(codes[:, columns])), weight
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +93,7 @@ class PartedTable:
     n_missing: int = 0  # cells that were filled or dropped
     n_dropped: int = 0  # rows that were left out because of them
     weights: WeightSums | None = None  # the weights of all rows as they were read; None if no part has some
-    selection: RowSelection = ALL_ROWS  # which of the rows are meant
+    selection: RowSelection = RowSelection()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
     weight_kind: str | None = None  # what the weights stand for; None if there are none, or it was not asked
 
