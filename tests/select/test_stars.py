@@ -134,9 +134,9 @@ def test_two_subsamples_are_all_there_are():
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([0, 0, 0], "is still stable. Pass smaller"),
-        ([5, 5, 5], "is unstable already"),
-        ([0, 5, 5], "Pass a finer grid"),
+        ([0, 0, 0], r"alpha=0\.1 with instability 0 .*Pass other alphas"),
+        ([5, 5, 5], r"alpha=1 with instability 0\.5"),
+        ([0, 5, 5], r"alpha=1 with instability 0 .*or another threshold"),
     ],
 )
 def test_a_choice_at_an_end_of_the_grid_warns(counts, message):
@@ -434,8 +434,7 @@ def test_rare_columns_are_counted_and_reported_once():
     (warning,) = [item for item in caught if item.category is ConstantColumnWarning]
     assert 0 < found.n_constant < 20
     assert f"in {found.n_constant} of 20 subsamples" in str(warning.message)
-    assert "column 8." in str(warning.message)
-    assert "subsample_size (now 173)" in str(warning.message)
+    assert "larger subsample_size than 173" in str(warning.message)
 
 
 def test_fits_that_did_not_converge_are_reported_once():
@@ -455,7 +454,7 @@ def test_fits_that_did_not_converge_are_reported_once():
         ({"threshold": -0.01}, "threshold must be from 0 to 0.5"),
         ({"threshold": 0.51}, "threshold must be from 0 to 0.5"),
         ({"threshold": float("nan")}, "threshold must be from 0 to 0.5"),
-        ({"alphas": 0}, "alphas must be a count of at least 1"),
+        ({"alphas": 0}, "alphas must be a count from 1"),
         ({"alphas": [0.1, -0.1]}, "alphas must be finite and not negative"),
         ({"alphas": True}, "alphas must be a count"),
         ({"alphas": "many"}, "alphas must be a count"),

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
@@ -28,17 +27,15 @@ def compare_criteria(
     X: TableLike,
     methods: Mapping[str, MethodLike] | None = None,
     *,
-    gamma: float = 0.25,
     n_folds: int = 10,
-    random_state: RandomSource = 0,
     sample_weight: ArrayLike | None = None,
     run: Run = Run(),
 ) -> Columns:
     """Compare what several criteria choose for one table.
 
     The result has one row per criterion. Columns are ``criterion``, ``alpha`` (NaN if every node has its own),
-    ``edges``, ``positive_edges``, ``ebic`` of the chosen network, and ``held_out``: the mean log pseudo-likelihood of
-    rows that were left out, by networks at the penalty that was chosen for all rows.
+    ``edges``, ``positive_edges``, ``ebic`` of the chosen network with gamma 0.25, and ``held_out``: the mean log
+    pseudo-likelihood of rows that were left out, by networks at the penalty that was chosen for all rows.
 
     Parameters
     ----------
@@ -47,10 +44,8 @@ def compare_criteria(
     methods : mapping from str to Method, selector, estimator or float, optional
         The criteria by name, by default two-stage, EBIC and cross-validation with both rules; a number is
         a penalty that was chosen elsewhere.
-    gamma : float, default 0.25
-        Of the column ``ebic``.
-    n_folds, random_state
-        Folds of the column ``held_out``, as for `CrossValidation`; those of the default criteria are as many.
+    n_folds : int, default 10
+        Folds of the column ``held_out``; those of the default criteria are as many.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
     run : Run, optional
@@ -67,7 +62,7 @@ def compare_criteria(
     mine       0.050      1               1  1695.532    -1.692
     """
     run.refuse_checkpoint()
-    run.check_for_many(random_state)
+    run.check_for_many(0)
     table = as_table(X, sample_weight).without_holes().counted()
     folds = CrossValidation(n_folds=n_folds)
     if methods is None:
@@ -79,7 +74,7 @@ def compare_criteria(
         chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
     solutions = [choice.solution for _, choice in chosen]
     fixed = [method.at(choice) for method, choice in chosen]
-    splits, _, _ = folds.replace(random_state=random_state).split(Task(table))
+    splits, _, _ = folds.split(Task(table))
     work = [(table, fixed, task_run(run), *split) for split in splits]
     sums = run_tasks(_score_methods, work, description="Cross-validation", run=run)
     return Columns(
@@ -87,7 +82,7 @@ def compare_criteria(
         alpha=np.array([solution.alpha for solution in solutions]),
         edges=np.array([solution.n_edges for solution in solutions]),
         positive_edges=np.array([int((solution.edge_values > 0).sum()) for solution in solutions]),
-        ebic=ebic(table, solutions, gamma=gamma),
+        ebic=ebic(table, solutions),
         held_out=np.sum(sums, axis=0) / table.total_weight,
     )
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data import AnyTable, which_vary
+from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.records import Evidence
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
@@ -22,17 +22,13 @@ from isinglass.select.settings import Alphas, check_alphas, identify, seed_words
 from isinglass.select.task import Task
 from isinglass.storage import stored_as
 
-RULES = ("best", "1se")
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CrossValidationChoice(Choice):
     """Held-out scores along a path, and the choice they lead to."""
 
-    rule: str  #: how it was chosen, "best" or "1se"
     scores: FloatArray  #: mean log pseudo-likelihood per held-out row, shape (n_repeats, n_folds, n_alphas)
     fold_weights: FloatArray  #: sum of the weights of the rows held out, shape (n_repeats, n_folds)
-    n_constant: int  #: training parts in which a column was constant that varies in the whole table
 
     @property
     def mean(self) -> FloatArray:
@@ -55,8 +51,7 @@ class CrossValidationChoice(Choice):
         return np.asarray((shares[:, :, None] * values).sum(axis=1))
 
     def best(self, rule: str) -> int:
-        """Return the number of the alpha that a rule chooses."""
-        check_word("rule", rule, RULES)
+        """Return the number of the alpha that a rule chooses, "best" or "1se"."""
         mean = self.mean
         best = int(mean.argmax())
         return best if rule == "best" else int(np.argmax(mean >= mean[best] - self.standard_error[best]))
@@ -67,7 +62,7 @@ class CrossValidation(Selector):
     """The network on a path with the best log pseudo-likelihood of rows that were left out of the fit.
 
     All folds use the alphas of the whole table. A column that is constant in a training part gets no edges and a
-    smoothed field there, so every held-out score is finite; such folds are counted.
+    smoothed field there, so every held-out score is finite.
 
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
     "1se" is sparser, and `EBIC` usually sparser still. A `GridEndWarning` says if a better alpha may lie beyond the
@@ -104,7 +99,7 @@ class CrossValidation(Selector):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_word("rule", self.rule, RULES)
+        check_word("rule", self.rule, ("best", "1se"))
         if self.splits is None:
             check_count("n_folds", self.n_folds, least=2)
             check_count("n_repeats", self.n_repeats, most=MOST_TASKS)
@@ -145,13 +140,9 @@ class CrossValidation(Selector):
         fold = replace(task, run=task_run(task.run), groups=None)
         work = [(fold, path.alphas, *part) for part in parts]
         results = run_tasks(_score_path, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
-        found = CrossValidationChoice(
-            path,
-            rule=self.rule,
-            scores=np.array([result["scores"] for result in results]).reshape(*shape, len(path)),
-            fold_weights=np.array([result["weight"] for result in results]).reshape(shape),
-            n_constant=sum(bool(result["constant"]) for result in results),
-        )
+        scores, weights = (np.array([result[name] for result in results]) for name in ("scores", "weight"))
+        scores, weights = scores.reshape(*shape, len(path)), weights.reshape(shape)
+        found = CrossValidationChoice(path, scores=scores, fold_weights=weights)
         index, settings = found.best(self.rule), {"rule": self.rule}
         warn_at_grid_end(path, index, f'cross-validation ("{self.rule}")')
         curve = {"values": found.mean, "errors": found.standard_error}
@@ -187,9 +178,7 @@ def _as_pairs(splits: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[tuple[AnyA
 
 
 def _score_path(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet) -> dict[str, object]:
-    """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
-    training, held = task.on(train), task.on(held_out).table.whole()
-    became_constant = which_vary(task.table) & ~which_vary(training.table)
+    """Return the held-out score per alpha, and the weight held out."""
+    held = task.on(held_out).table.whole()
     weight = held.unit_weight.sum()
-    scores = held_out_sums(task.table.whole(), held, training.path(alphas)) / weight
-    return {"scores": scores, "weight": weight, "constant": became_constant.any()}
+    return {"scores": held_out_sums(task.table.whole(), held, task.on(train).path(alphas)) / weight, "weight": weight}

@@ -59,6 +59,7 @@ def ebic(
     >>> ebic(X, [empty]).round(4)  # 2 · 20 cells · log 2
     array([27.7259])
     """
+    check_not_negative("gamma", gamma)
     table = as_table(X, sample_weight).without_holes().counted()
     solutions = [solution_of(each) for each in (path if isinstance(path, Iterable) else [path])]
     if None in solutions:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_not_negative
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.conditionals import neighbor_sums, row_scores
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_occur, which_vary
@@ -21,10 +20,6 @@ from isinglass.data.counts import dimensions_of
 from isinglass.errors import ConvergenceWarning, GridEndWarning, setting, warn
 from isinglass.network import Network
 from isinglass.results import Path, Solution
-
-AIC = 2.0
-"""Price of a parameter in the AIC, for each end that a pair is seen from. Without a true edge, twice the gain in log
-pseudo-likelihood is twice a chi-square with as many degrees of freedom as the pair has parameters."""
 
 
 def held_out_sums(table: Table, held: Table, solutions: Iterable[Solution]) -> FloatArray:
@@ -97,12 +92,12 @@ def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     nor the single value of a grid that leaves no choice.
     """
     chosen, last = path[index], len(path) - 1
-    if last == 0 or not ((index == 0 and chosen.n_edges) or (index == last and chosen.alpha > 0.0)):
-        return
-    end, remedy = ("sparse", "larger") if index == 0 else ("dense", "smaller")
-    choice = f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid"
-    remedy = f"Pass {setting('alphas')} that reach {remedy} values."
-    warn(GridEndWarning(f"{choice}; a better alpha may lie beyond it. {remedy}"))
+    is_first, is_last = index == 0 and chosen.n_edges > 0, index == last and chosen.alpha > 0.0
+    if last and (is_first or is_last):
+        end, remedy = ("sparse", "larger") if is_first else ("dense", "smaller")
+        choice = f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid"
+        remedy = f"Pass {setting('alphas')} that reach {remedy} values."
+        warn(GridEndWarning(f"{choice}; a better alpha may lie beyond it. {remedy}"))
 
 
 @dataclass(frozen=True)
@@ -119,14 +114,6 @@ class EdgePrice:
     per_edge: float
     dimensions: NDArray[np.intp] | None = None  # m of every column; None: 1 for all
     variances: FloatArray | None = None
-
-    @classmethod
-    def at(cls, table: AnyTable, per_parameter: float, per_edge: float) -> EdgePrice:
-        """Return the price for a table."""
-        if table.variables.has_scores.all():
-            return cls(per_parameter, per_edge)
-        dimensions = dimensions_of(category_counts(table), table.variables)
-        return cls(per_parameter, per_edge, dimensions, column_sd(table) ** 2)
 
     def of(self, solution: Solution, slopes: FloatArray | None = None) -> float:
         """Return the price of all edges of a network, given ‖g‖ of each; None: 0, as without penalty."""
@@ -145,15 +132,25 @@ def edge_price(table: AnyTable, gamma: float, n_ends: int = 2) -> EdgePrice:
 
     p is the number of variables that vary, N the sum of the weights.
     """
-    check_not_negative("gamma", gamma)
     n_varying = int(np.count_nonzero(which_vary(table) & table.variables.is_modeled))
     per_edge = float(2.0 * n_ends * gamma * np.log(max(n_varying - 1, 1)))
-    return EdgePrice.at(table, n_ends * float(np.log(table.total_weight)), per_edge)
+    return _price(table, n_ends * float(np.log(table.total_weight)), per_edge)
 
 
 def aic_price(table: AnyTable, n_ends: int = 2) -> EdgePrice:
-    """Return what edges add to the AIC: 2 for each parameter, at every end."""
-    return EdgePrice.at(table, n_ends * AIC, 0.0)
+    """Return what edges add to the AIC: 2 for each parameter, at every end.
+
+    Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square with as many degrees of freedom
+    as the pair has parameters.
+    """
+    return _price(table, n_ends * 2.0, 0.0)
+
+
+def _price(table: AnyTable, per_parameter: float, per_edge: float) -> EdgePrice:
+    if table.variables.has_scores.all():
+        return EdgePrice(per_parameter, per_edge)
+    dimensions = dimensions_of(category_counts(table), table.variables)
+    return EdgePrice(per_parameter, per_edge, dimensions, column_sd(table) ** 2)
 
 
 def failed(solution: Solution) -> bool:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from isinglass.arguments import MOST_TASKS, Options, RandomSource, check_count, is_real, spawn_seeds
-from isinglass.arrays import Arrays, FloatArray, Mask
+from isinglass.arrays import Arrays, FloatArray
 from isinglass.data import which_vary
 from isinglass.errors import (
     ArgumentError,
@@ -24,7 +23,6 @@ from isinglass.errors import (
     DataError,
     FewColumnsWarning,
     GridEndWarning,
-    listed,
     setting,
     suppress_warnings,
     warn,
@@ -116,13 +114,12 @@ class StARS(Selector):
         table, rows = one_by_one(task.table.whole())
         labels = units_of(table, None if task.groups is None else task.groups[rows])
         member = np.unique(labels, return_inverse=True)[1]
-        size = self._size(int(member.max()) + 1)
-        seeds = spawn_seeds(self.random_state, self.n_subsamples)
-        subsamples = [_draw(member, size, seed) for seed in seeds]
-        equal = table.with_weight(None)
-        constant = np.array([which_vary(equal) & ~which_vary(equal[drawn]) for drawn in subsamples])
+        n_units = int(member.max()) + 1
+        size, seeds = self._size(n_units), spawn_seeds(self.random_state, self.n_subsamples)
+        drawn = (np.random.default_rng(seed).choice(n_units, size, replace=False, shuffle=False) for seed in seeds)
+        subsamples = [np.flatnonzero(np.isin(member, units)) for units in drawn]
         task = replace(task, table=table, groups=None)
-        grid = self._grid([task, *(task.on(drawn) for drawn in subsamples)])
+        grid = self._grid([task, *(task.on(part) for part in subsamples)])
         fingerprint = {
             "X": table,
             "groups": member,
@@ -136,6 +133,8 @@ class StARS(Selector):
         instability = np.r_[disagreements, np.full(len(grid) - len(shares), np.nan)]
         monotone = np.maximum.accumulate(instability)
         index = max(int(np.count_nonzero(monotone <= self.threshold)) - 1, 0)
+        equal = table.with_weight(None)
+        is_constant = [bool((which_vary(equal) & ~which_vary(equal[part])).any()) for part in subsamples]
         stability = Stability(
             alpha=float(grid[index]),
             index=index,
@@ -146,9 +145,10 @@ class StARS(Selector):
             threshold=self.threshold,
             subsample_size=size,
             n_subsamples=self.n_subsamples,
-            n_constant=int(constant.any(axis=1).sum()),
+            n_constant=sum(is_constant),
         )
-        _warn(stability, table.variables, constant, n_unconverged)
+        warn_of_failed(n_unconverged, stability.n_fits, "fits of subsamples")
+        _warn(stability, int(table.variables.is_modeled.sum()))
         return stability
 
     def _follow(
@@ -177,16 +177,15 @@ class StARS(Selector):
         return shares, disagreements, n_unconverged
 
     def _size(self, n_units: int) -> int:
+        """Return the number of rows or groups in a subsample."""
         if n_units < 3:
-            raise DataError(
-                f"{setting('X')} must have at least 3 rows or groups to draw subsamples from; got n_samples={n_units}."
-            )
+            raise DataError(f"Subsamples are drawn from at least 3 rows or groups; {setting('X')} has {n_units}.")
         if self.subsample_size is None:
             return math.isqrt(100 * n_units) if n_units > 144 else 4 * n_units // 5
         if not 2 <= self.subsample_size < n_units:
             must = f"must be from 2 to {n_units - 1}, less than all rows"
             raise ArgumentError("subsample_size", must, self.subsample_size)
-        return int(self.subsample_size)
+        return self.subsample_size
 
     def _grid(self, tasks: Sequence[Task]) -> FloatArray:
         """Return the alphas, for the whole table, which comes first, and its subsamples."""
@@ -195,12 +194,6 @@ class StARS(Selector):
         top = max(task.alpha_max() for task in tasks)
         at_zero = 0.0 if tasks[0].table.variables.is_binary else 1.0 / tasks[0].n_rows  # where alpha must not be 0
         return alpha_grid(ABOVE * top, self.alphas, alpha_min_ratio=0.01, at_zero=at_zero)
-
-
-def _draw(units: NDArray[np.intp], size: int, seed: SeedSequence) -> NDArray[np.intp]:
-    """Return the rows of ``size`` units, drawn without replacement, in the order of the table."""
-    drawn = np.random.default_rng(seed).choice(int(units.max()) + 1, size, replace=False, shuffle=False)
-    return np.flatnonzero(np.isin(units, drawn))
 
 
 def _fit_subsample(task: Task, rows: NDArray[np.intp], alphas: FloatArray) -> Arrays:
@@ -225,31 +218,20 @@ def _agreement(edges: Sequence[NDArray[np.int64]], variables: Variables) -> tupl
     return symmetric_matrix(pairs_of(keys, p), counts / n, p), instability
 
 
-def _warn(stability: Stability, variables: Variables, constant: Mask, n_unconverged: int) -> None:
-    """Say what the user may want to change, once each."""
-    affected = [variables.called(s) for s in np.flatnonzero(constant.any(axis=0)).tolist()]
-    if affected:
-        where = f"in {stability.n_constant} of {stability.n_subsamples} subsamples a column is constant"
-        remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
-        warn(ConstantColumnWarning(f"{where} and has no edges there: column {listed(affected)}. {remedy}"))
-    warn_of_failed(n_unconverged, stability.n_fits, "fits of subsamples")
-    n_nodes = int(variables.is_modeled.sum())
+def _warn(found: Stability, n_nodes: int) -> None:
+    """Say what the user may want to change."""
+    if found.n_constant:
+        where = f"in {found.n_constant} of {found.n_subsamples} subsamples a column is constant, and has no edges there"
+        warn(ConstantColumnWarning(f"{where}. Pass a larger {setting('subsample_size')} than {found.subsample_size}."))
     if n_nodes == 1:
         return  # there is no edge to miss
     if n_nodes < FEW_COLUMNS:
-        missed = f"StARS was made for many columns; with {n_nodes} it misses most edges"
         default = setting("select", "two-stage", python="IsingNetwork")
+        missed = f"StARS was made for many columns; with {n_nodes} it misses most edges"
         warn(FewColumnsWarning(f"{missed}. The default, {default}, finds more of them."))
-    last, reached = len(stability.alphas) - 1, float(stability.monotone[stability.index])
-    no_choice = last == 0 or stability.alpha == 0.0  # there is no other alpha, or none below
-    if 0 < stability.index < last or (no_choice and reached <= stability.threshold):
-        return
-    if reached > stability.threshold:
-        remedy = f"is unstable already. Pass larger {setting('alphas')}, or a number of them"
-    elif stability.index == last:
-        remedy = f"is still stable. Pass smaller {setting('alphas')}"
-    else:
-        larger = f"a larger {setting('threshold')}"
-        remedy = f"has no edges or few, and the next one is unstable. Pass a finer grid, or {larger}"
-    choice = f"alpha={stability.alpha:.6g} with instability {reached:.3g} (threshold {stability.threshold:g})"
-    warn(GridEndWarning(f"the choice is at an end of the grid: {choice} {remedy}."))
+    last, reached = len(found.alphas) - 1, float(found.monotone[found.index])
+    no_choice = (last == 0 or found.alpha == 0.0) and reached <= found.threshold  # no other alpha, or none below
+    if found.index in (0, last) and not no_choice:
+        choice = f"alpha={found.alpha:.6g} with instability {reached:.3g} (threshold {found.threshold:g})"
+        remedy = f"Pass other {setting('alphas')}, or another {setting('threshold')}."
+        warn(GridEndWarning(f"the choice is at an end of the grid: {choice}. {remedy}"))
