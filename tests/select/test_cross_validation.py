@@ -104,7 +104,7 @@ def test_choice_and_rules(table):
     assert (best.index, sparse.index) == (best.best("best"), best.best("1se"))
     assert sparse.alpha > best.alpha
     assert sparse.solution.n_edges <= best.solution.n_edges
-    assert f"rule=best: alpha={best.alpha:.6g}, number {best.index + 1} of {len(best.path)}, " in repr(best)
+    assert f"alpha={best.alpha:.6g}, number {best.index + 1} of {len(best.path)}, " in repr(best)
     assert best.solution is best.path[best.index]
     truth = {(k, k + 1) for k in range(5)}
     assert truth <= {tuple(pair) for pair in best.solution.edge_index.tolist()}

@@ -172,7 +172,7 @@ def test_no_table_is_imputed_again_for_errors_that_are_not_computed(monkeypatch)
     answers[rng.random(answers.shape) < 0.1] = np.nan
     table = as_table(answers, kinds="nominal", missing="impute")
     monkeypatch.setattr(sys.modules["isinglass.select.refit"], "MAX_FOR_ERRORS", 8)  # of 9 fields and 9 entries
-    monkeypatch.setattr("isinglass.select.method.pool", lambda *_, **__: pytest.fail("imputed again"))
+    monkeypatch.setattr("isinglass.select.pooling.pool", lambda *_, **__: pytest.fail("imputed again"))
     fit = Method(imputation=ImputationSettings(n_imputations=2)).fit(table)
     assert fit.network.n_edges == 1
     assert np.isnan(fit.refits.edge_errors).all()

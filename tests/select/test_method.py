@@ -113,7 +113,7 @@ def test_a_file_claims_no_folds_or_seed_that_were_not_used(selector, tmp_path):
     [
         ({"estimator": "bayes"}, 'estimator must be one of "joint", "nodewise"'),
         ({"rule": "xor"}, 'rule must be one of "and", "or", "mean"'),
-        ({"selector": "ebic"}, "selector must be an instance of TwoStage, EBIC"),
+        ({"selector": "ebic"}, "selector must be an instance of Selector"),
         ({"tol": "a"}, "tol must be a positive number"),
         ({"max_iter": 0.5}, "max_iter must be an integer of at least 1"),
         ({"standard_errors": "no"}, "standard_errors must be True or False"),

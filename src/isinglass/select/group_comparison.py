@@ -269,7 +269,7 @@ class _Test:
                 subjects = None if groups.subject is None else groups.subject[sample.origin]
                 choice = method.choose(sample.table, groups=subjects, run=alone)
                 method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start
-                stages = choice.two_stage_record
+                stages = choice.selection.stages
             choices = [method.choose(sample.take(rows), run=alone, warm_start=pooled) for rows in groups.rows]
         names = sample.table.names
         solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)

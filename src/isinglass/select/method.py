@@ -24,7 +24,7 @@ from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import edge_tests
 from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
-from isinglass.select.pooling import Pooled, can_pool, pool
+from isinglass.select.pooling import Pooled, pool_if_possible
 from isinglass.select.refit import free_estimate, observed
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.run import Run
@@ -81,12 +81,10 @@ class Method(PathSettings):
         check_flag("standard_errors", self.standard_errors)
         if self.fdr is not None:
             check_share("fdr", self.fdr)
-        if not isinstance(self.selector, Selector):
-            names = ", ".join(made.__name__ for made in SELECTORS.values())
-            raise ArgumentError("selector", f"must be an instance of {names}", self.selector)
-        if not isinstance(self.imputation, ImputationSettings):
-            remedy = "as_table refuses missing cells unless it is called with missing='impute'."
-            raise ArgumentError("imputation", "must be an instance of ImputationSettings", self.imputation, remedy)
+        for name, kind in (("selector", Selector), ("imputation", ImputationSettings)):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise ArgumentError(name, f"must be an instance of {kind.__name__}", value)
 
     def choose(
         self,
@@ -109,44 +107,42 @@ class Method(PathSettings):
         """Return the network of a table with its certificate, standard errors, and all that files and pages hold."""
         from isinglass.fit import Fit
 
-        table = as_table(X, sample_weight)
+        table, edge_q = as_table(X, sample_weight), None
         if self.fdr is not None:
             observed(table, f"Tests ({setting('fdr')})")
         deadline = run.deadline()
         choice, completed, imputation = self._choose(table, None, run)
-        solution, pooled, edge_q = choice.solution, None, None
         missing = Missing.of(table) if imputation is None else imputation.record
         with suppress_warnings(ConstantColumnWarning):
-            if imputation is not None and self.standard_errors and can_pool(imputation, solution):
-                try:
-                    pooled = pool(imputation, solution, n_threads=run.n_threads, deadline=deadline)
-                    lost = ("column_information", "edge_information", "edge_noise")
-                    missing = missing and replace(missing, **{name: getattr(pooled, name) for name in lost})
-                except TimeoutError:
-                    choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
-            refits = self._refit(completed, solution, pooled, run) if self.selector.is_reweighted else None
-        warn_determined(solution.network)
+            pooled = None
+            try:
+                if imputation is not None and self.standard_errors:
+                    pooled = pool_if_possible(imputation, choice.solution, run.n_threads, deadline)
+            except TimeoutError:
+                choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
+            if pooled is not None and missing is not None:
+                missing = pooled.note(missing)
+            refits = self._refit(completed, choice.solution, pooled, run) if self.selector.is_reweighted else None
+        warn_determined(choice.solution.network)
         if self.fdr is not None:
-            edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(solution.edge_index)
+            edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(choice.solution.edge_index)
         fit = Fit.of(self, choice, completed)
         return replace(fit, missing=missing, imputation=imputation, refits=refits, edge_q=edge_q)
 
     def _refit(self, table: AnyTable, solution: Solution, pooled: Pooled | None, run: Run) -> Refits:
-        """Return estimates without penalty, with standard errors if they are asked for."""
-        first, n_edges = solution.network.n_features, solution.n_edges
+        """Return estimates without penalty, with standard errors if they are asked for and known."""
+        first, last = solution.network.n_features, solution.network.n_features + solution.n_edges
         values, errors = np.full((2, first + len(solution.network.pairs)), np.nan)
         if pooled is not None:
             values, errors = pooled.values, pooled.errors
         elif self.standard_errors and len(solution.network.pairs):
             values, known = free_estimate(table, solution, run.n_threads)
-            if table.drawn is None:  # errors that take imputed cells for observed ones are too small
-                errors = known
-        values, errors = values[first:], errors[first:]
+            errors = known if table.drawn is None else errors  # not such as take imputed cells for observed ones
         return Refits(
-            edges=values[:n_edges],
-            edge_errors=errors[:n_edges],
-            covariates=values[n_edges:],
-            covariate_errors=errors[n_edges:],
+            edges=values[first:last],
+            edge_errors=errors[first:last],
+            covariates=values[last:],
+            covariate_errors=errors[last:],
         )
 
     @one_blas_thread
@@ -194,15 +190,11 @@ MethodLike = Method | Selector | HasMethod | float | None
 
 def as_method(given: MethodLike) -> Method:
     """Return the method that a number, a selector, an estimator (fitted or not) or a fit stands for."""
-    if given is None:
-        return Method()
-    if isinstance(given, Method):
-        return given
-    if isinstance(given, Selector):
-        return Method(selector=given)
     if is_real(given) and math.isfinite(given) and given >= 0:
-        return Method(selector=Fixed(float(given)))
-    method = getattr(given, "method", None)  # of an estimator or a Fit
+        given = Fixed(float(given))
+    if given is None or isinstance(given, Selector):
+        return Method() if given is None else Method(selector=given)
+    method = given if isinstance(given, Method) else getattr(given, "method", None)  # of an estimator or a Fit
     if isinstance(method, Method):
         return method
     must = "must be a Method, a selector, an estimator, or a penalty that is not negative"

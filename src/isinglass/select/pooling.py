@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -17,6 +17,7 @@ from isinglass.errors import ArgumentError, ConstantColumnWarning, plural, suppr
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import as_solution
+from isinglass.records import Missing
 from isinglass.results import Solution
 from isinglass.select.derivatives import Support
 from isinglass.select.imputation import Imputation
@@ -94,6 +95,11 @@ class Pooled(Frozen):
     def _between(self) -> FloatArray:
         return (1.0 + 1.0 / self.n_imputations) * self.between
 
+    def note(self, missing: Missing) -> Missing:
+        """Return the record of missing cells with the information that is lost to them."""
+        column, edge, noise = self.column_information, self.edge_information, self.edge_noise
+        return replace(missing, column_information=column, edge_information=edge, edge_noise=noise)
+
     def _of_edges(self, values: FloatArray) -> FloatArray:
         return np.asarray(values[self.n_features : self.n_features + len(self.edge_index)])
 
@@ -158,13 +164,16 @@ def pool(
     return Pooled(index, values.mean(axis=0), (errors**2).mean(axis=0), values.var(axis=0, ddof=1), count, n_features)
 
 
-def can_pool(imputation: Imputation, solution: Solution) -> bool:
-    """Tell whether there are couplings, several completed tables, and standard errors on these."""
-    n_tables = imputation.n_imputations
-    if imputation.network is None or n_tables < 2 or not solution.n_edges:
-        return False
+def pool_if_possible(
+    imputation: Imputation, solution: Solution, n_threads: int | None, deadline: float
+) -> Pooled | None:
+    """Return the pooled estimates if there are couplings, several completed tables, and standard errors on these."""
+    if imputation.network is None or imputation.n_imputations < 2 or not solution.n_edges:
+        return None
     table = imputation.completed(0)
-    return has_errors(Support.of(table, solution.network), len(table), n_tables)
+    if not has_errors(Support.of(table, solution.network), len(table), imputation.n_imputations):
+        return None
+    return pool(imputation, solution, n_threads=n_threads, deadline=deadline)
 
 
 def _estimate_again(

@@ -11,7 +11,7 @@ from isinglass.arguments import Options, check_count, check_not_negative
 from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, join_words, plural
-from isinglass.records import Evidence, Selection, Stability, TwoStageRecord
+from isinglass.records import Evidence, Selection, Stability
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
 from isinglass.select.stages import FULL, solve_stage
@@ -48,13 +48,8 @@ class Choice(Frozen):
     @property
     def selection(self) -> Selection:
         """What a `Fit` keeps."""
-        return Selection(
-            path=None if self.is_given else self.path,
-            evidence=self.evidence,
-            stability=self.stability,
-            stages=self.two_stage_record,
-            left_out=join_words(self.left_out),
-        )
+        path, left_out = None if self.is_given else self.path, join_words(self.left_out)
+        return Selection(path=path, evidence=self.evidence, stability=self.stability, left_out=left_out)
 
     @property
     def warm_start(self) -> WarmStart:
@@ -64,21 +59,13 @@ class Choice(Frozen):
     def fixed(self, scale: float = 1.0) -> Fixed:
         """Return the selector at the penalty that was chosen, times ``scale``."""
         per_node = self.solution.alphas_per_node
-        if per_node is not None:
-            return Fixed(tuple((scale * np.asarray(per_node)).tolist()))
-        return Fixed(scale * float(self.alpha))
-
-    @property
-    def two_stage_record(self) -> TwoStageRecord | None:
-        """What each stage of the two-stage estimate tried, chose and proves; None for other selectors."""
-        return None
+        return Fixed(scale * self.alpha if per_node is None else tuple((scale * np.asarray(per_node)).tolist()))
 
     def __repr__(self) -> str:
         chosen = "a penalty per node" if np.isnan(self.alpha) else f"alpha={self.alpha:.6g}"
         if self.evidence is not None:
-            said = ", ".join(f"{name}={value}" for name, value in self.evidence.settings.items())
             value = f"{self.evidence.kind}={self.evidence.values[self.index]:.6g}"
-            chosen = f"{said}: {chosen}, number {self.index + 1} of {len(self.path)}, {value}"
+            chosen = f"{chosen}, number {self.index + 1} of {len(self.path)}, {value}"
         return f"{type(self).__name__}({chosen}, {plural(self.solution.n_edges, 'edge')})"
 
 

@@ -77,7 +77,7 @@ class PathSettings(Settings):
     @property
     def tolerance(self) -> float:
         """The tolerance that ``converged`` refers to."""
-        return TOLERANCE if self.tol is None else float(self.tol)
+        return TOLERANCE if self.tol is None else self.tol
 
     @property
     def n_ends(self) -> int:
@@ -130,30 +130,30 @@ class Task:
     ) -> Path:
         """Return the solutions along decreasing alpha, with these penalty weights if they are given.
 
-        ``callback`` is called with each of them. ``start``: networks that the joint estimator starts from, see
-        `ising_path`.
+        ``callback`` is called with each of them. The joint estimator starts from ``start``, see `ising_path`.
         """
-        estimator = self.paths.estimator
-        options: dict[str, Any] = {**self._penalty_options(penalty), "callback": callback}
-        options |= {"tol": self.paths.tol, "max_iter": self.paths.max_iter}
-        if estimator in ("joint", "nodewise"):
+        paths = self.paths
+        options: dict[str, Any] = {"tol": paths.tolerance, "callback": callback, **self._penalty_options(penalty)}
+        if paths.max_iter is not None:
+            options["max_iter"] = paths.max_iter
+        if paths.estimator != "exact":
             options["n_threads"] = self.run.n_threads
-        if estimator == "joint":
+        if paths.estimator == "joint":
             options |= {"device": self.run.device, "start": start}
-        given = {name: value for name, value in options.items() if value is not None}
+        if paths.estimator == "nodewise":
+            options["rule"] = paths.rule
         with suppress_warnings(ConstantColumnWarning):
-            return ESTIMATORS[estimator][0](self.table, alphas, **given)
+            return ESTIMATORS[paths.estimator][0](self.table, alphas, **options)
 
     def alpha_max(self, penalty: FloatArray | None = None) -> float:
         """Return the smallest alpha without penalized edges."""
-        options = {name: value for name, value in self._penalty_options(penalty).items() if name != "rule"}
         with suppress_warnings(ConstantColumnWarning):
-            return float(ESTIMATORS[self.paths.estimator][1](self.table, **options))
+            return float(ESTIMATORS[self.paths.estimator][1](self.table, **self._penalty_options(penalty)))
 
     def _penalty_options(self, penalty: FloatArray | None) -> Options:
-        """Return what the path function and its alpha_max are told about penalties."""
+        """Return what the functions of the estimator are told about penalties."""
         if self.paths.estimator == "nodewise":
-            return {"rule": self.paths.rule, "standardize": self.paths.standardized}
+            return {"standardize": self.paths.standardized}
         return {"penalty_weights": self.paths.penalty_weights if penalty is None else penalty}
 
     @cached_property
@@ -166,14 +166,14 @@ class Task:
         """Whether there are no more rows than columns."""
         return self.n_rows <= self.table.shape[1]
 
-    def on(self, part: RowSet) -> Task:
-        """Return the task of some of the rows."""
-        return replace(self, table=take_part(self.table, part))
-
     @property
     def is_late(self) -> bool:
         """Whether the time that was given is spent."""
         return time.monotonic() > self.deadline
+
+    def on(self, part: RowSet) -> Task:
+        """Return the task of some of the rows."""
+        return replace(self, table=take_part(self.table, part))
 
     def loosened(self) -> Task:
         """Return the same task with a tolerance for solutions that are only compared."""

@@ -16,7 +16,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count, check_n
 from isinglass.data import PartedTable
 from isinglass.data.parts.parted_table import Fold
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, plural, setting, warn
-from isinglass.records import Evidence, Reason, TwoStageRecord
+from isinglass.records import Evidence, Reason, Selection, TwoStageRecord
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.prediction_check import REWEIGHTED, STRIDE, PredictionCheck, log_distances
@@ -76,9 +76,9 @@ class TwoStageChoice(Choice):
         return Fixed(float(scale ** (1.0 + exponent) * self.alpha), first, exponent)
 
     @property
-    def two_stage_record(self) -> TwoStageRecord:
-        """What each stage tried, chose and proves."""
-        return TwoStageRecord(
+    def selection(self) -> Selection:
+        """What a `Fit` keeps, with what each stage tried, chose and proves."""
+        stages = TwoStageRecord(
             each=tuple(stage.record for stage in self.stages),
             number=self.stage,
             reason=self.reason,
@@ -86,6 +86,7 @@ class TwoStageChoice(Choice):
             n_folds=self.n_folds,
             n_sampled=self.n_sampled,
         )
+        return replace(super().selection, stages=stages)
 
     def __repr__(self) -> str:
         network = self.solution.network
