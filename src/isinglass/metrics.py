@@ -12,13 +12,12 @@ from isinglass.evaluate.agreement import (
     roc_curve,
     weight_correlation,
 )
-from isinglass.evaluate.centrality import Centrality, centrality, communities
+from isinglass.evaluate.centrality import centrality, communities
 from isinglass.evaluate.checking import Comparison, ModelCheck, check_model
 from isinglass.evaluate.likelihood import LogPartition, log_partition
 from isinglass.evaluate.nodes import NodeTable, node_table
 
 __all__ = [
-    "Centrality",
     "Comparison",
     "EdgeConfusion",
     "LogPartition",

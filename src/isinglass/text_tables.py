@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import AnyArray, Frozen
+from isinglass.arrays import AnyArray
 from isinglass.errors import plural
 
 AnyColumns: TypeAlias = Mapping[str, Sequence[object] | NDArray[np.generic]]  # of equal length, by name
@@ -34,23 +33,6 @@ class Columns(dict[str, AnyArray]):
 
     def __repr__(self) -> str:
         return show_columns(self, "row")
-
-
-class NodeColumns(Frozen, ABC):
-    """Columns with one entry per node, shown as a table."""
-
-    names: tuple[str, ...]
-
-    @property
-    @abstractmethod
-    def columns(self) -> AnyColumns:
-        """All columns by name, ready for a data frame."""
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __repr__(self) -> str:
-        return show_columns({name.replace("_", " "): column for name, column in self.columns.items()}, "node")
 
 
 def show_columns(columns: AnyColumns, row: str, most: int = SHOWN_ROWS) -> str:

@@ -126,7 +126,7 @@ def test_a_covariate_is_input_and_is_not_predicted():
 def test_nodes_and_pictures_leave_covariates_out(tmp_path):
     data = frame()
     net = IsingNetwork(covariates=["age", "sex"]).fit(data)
-    assert list(metrics.centrality(net).names) == ITEMS
+    assert metrics.centrality(net)["name"].tolist() == ITEMS
     assert list(metrics.node_table(data, net).names) == ITEMS
     assert len(metrics.communities(net)) == 4
     assert sorted(to_networkx(net).nodes) == ITEMS

@@ -815,7 +815,7 @@ def test_arguments_of_another_type_are_refused_by_name(ask, message):
 def test_no_penalty_is_refused_in_the_words_of_one_alpha():
     table = as_table([[0, 0], [1, 2], [2, 2], [2, 1], [0, 1]], kinds="ordinal")
     for estimator in (IsingLasso(0), NodewiseIsing(0)):
-        with pytest.raises(DataError, match=r"^alpha must be positive where columns have categories; got 0\.0"):
+        with pytest.raises(DataError, match=r"^alpha must be positive .*where columns have categories; got 0\.0"):
             estimator.fit(table)
     with pytest.raises(DataError, match=r"^alpha must be positive for the exact likelihood; got 0\.0"):
         ExactIsing(0).fit([[0, 0], [1, 1], [0, 1], [1, 1]])

@@ -188,7 +188,7 @@ def test_constant_columns_and_categories_that_do_not_occur():
 
 
 def test_unpenalized_regressions_are_refused():
-    with pytest.raises(ArgumentError, match="must be positive where columns have categories"):
+    with pytest.raises(ArgumentError, match="must be positive in regressions"):
         nodewise_path(answers(10), [0.1, 0.0], kinds=KINDS)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +16,7 @@ from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import symmetric_matrix
-from isinglass.text_tables import NodeColumns
+from isinglass.text_tables import Columns
 
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
 BRIDGES = ("bridge_strength", "bridge_expected_influence")  # measures that need the community of every node
@@ -26,27 +24,10 @@ MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness 
 SAME = 1e-10  # relative difference below which two paths have the same length
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Centrality(NodeColumns):
-    """Measures of every node."""
-
-    names: tuple[str, ...]  #: the nodes
-    measures: Mapping[str, FloatArray]  #: one array per measure
-    communities: tuple[object, ...] | None = None  #: the community of every node, if given
-
-    @property
-    def columns(self) -> dict[str, Sequence[object] | FloatArray]:
-        """All columns by name, ready for a data frame."""
-        community = {} if self.communities is None else {"community": self.communities}
-        return {"name": self.names, **community, **self.measures}
-
-    def __getitem__(self, measure: str) -> FloatArray:
-        return self.measures[measure]
-
-
-def centrality(network: NetworkLike, communities: NodeValues | None = None) -> Centrality:
+def centrality(network: NetworkLike, communities: NodeValues | None = None) -> Columns:
     """Return strength, expected influence, closeness and betweenness of every node, and how it bridges communities.
 
+    The result has a column per measure, ready for a data frame: ``centrality(network)["closeness"]``.
     The length of an edge is 1 / |θ_st|. Closeness and betweenness are those of networkx for such lengths: closeness is
     scaled by the share of nodes within reach, betweenness by the number of pairs of other nodes. Given the community of
     each node, in order or by name, bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges to
@@ -56,15 +37,18 @@ def centrality(network: NetworkLike, communities: NodeValues | None = None) -> C
     Examples
     --------
     >>> centrality([[0, 2.0, 0], [2.0, 0, -1.0], [0, -1.0, 0]], ["a", "a", "b"])
-    name  community  strength  expected influence  closeness  betweenness  bridge strength  bridge expected influence
+    name  community  strength  expected_influence  closeness  betweenness  bridge_strength  bridge_expected_influence
     x0            a     2.000               2.000      1.000        0.000            0.000                      0.000
     x1            a     3.000               1.000      1.333        1.000            1.000                     -1.000
     x2            b     1.000              -1.000      0.800        0.000            1.000                     -1.000
     """
     read = as_network(network).without_covariates()
-    labels = None if communities is None else tuple(by_node(communities, read.names, "communities"))
-    wanted = MEASURES if labels is None else (*MEASURES, *BRIDGES)
-    return Centrality(tuple(read.names), {of: node_measure(read, of, labels) for of in wanted}, labels)
+    found = Columns(name=np.array(read.names, dtype=object))
+    wanted: tuple[str, ...] = MEASURES
+    if communities is not None:
+        communities, wanted = by_node(communities, read.names, "communities"), (*MEASURES, *BRIDGES)
+        found["community"] = np.array([*communities, None], dtype=object)[:-1]
+    return Columns(found | {of: node_measure(read, of, communities) for of in wanted})
 
 
 def node_measure(network: Network, of: str, communities: NodeValues | None = None) -> FloatArray:

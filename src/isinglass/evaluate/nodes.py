@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import Bytes, FloatArray
+from isinglass.arrays import Bytes, FloatArray, Frozen
 from isinglass.conditionals import conditionals_of_blocks
 from isinglass.data import AnyTable, TableLike, category_counts
 from isinglass.errors import MeaningWarning, warn
@@ -16,14 +16,14 @@ from isinglass.matching import check_width
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
 from isinglass.simulate.completions import among
-from isinglass.text_tables import NodeColumns
+from isinglass.text_tables import show_columns
 
 ROUNDING = 1e-12
 """Smaller shares that a network explains are errors of rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NodeTable(NodeColumns):
+class NodeTable(Frozen):
     """What a network says about each of its nodes: one column per measure, one entry per node.
 
     R's mgm calls accuracy, normalized accuracy and marginal accuracy CC, nCC and CCmarg.
@@ -50,6 +50,12 @@ class NodeTable(NodeColumns):
     def columns(self) -> dict[str, tuple[str, ...] | NDArray[np.generic]]:
         """All columns by name, ready for a data frame."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return show_columns({name.replace("_", " "): column for name, column in self.columns.items()}, "node")
 
 
 def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | None = None) -> NodeTable:

@@ -22,11 +22,10 @@ from isinglass.arrays import FloatArray, Mask
 from isinglass.data import Table, as_table
 from isinglass.data.counts import dimensions_of, sd_of
 from isinglass.data.table import Kinds, Scores
-from isinglass.errors import ArgumentError, SeparationError, setting
+from isinglass.errors import ArgumentError
 from isinglass.machine.threads import thread_count
 from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
-from isinglass.separation import SUSPICIOUS_ETA, separating_direction
 from isinglass.solve.alphas import (
     MAX_STEPS,
     TOLERANCE,
@@ -147,8 +146,7 @@ def nodewise_path(
     problem = NodewiseProblem.of(table, settings)
     warn_constant(table.variables, problem.reduction.counts)
     top = float(np.nanmax(problem.alpha_max(), initial=0.0))
-    # No category without penalty.
-    at_zero = 0.0 if table.variables.is_binary else float(problem.units.max()) * problem.reduction.alpha_of_one_row
+    at_zero = float(problem.alphas_at_zero.max())
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
     fits = problem.solve(np.tile(grid, (len(problem.units), 1)), stops_early=False)
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
@@ -203,7 +201,7 @@ def choose_per_node(table: Table, count: int, gamma: float, settings: NodewiseSe
     problem = NodewiseProblem.of(table.counted(), settings)
     ratio = 1e-2 if problem.reduction.n_rows < len(problem.reduction.columns) - 1 else 1e-4
     top = problem.alpha_max()
-    top = np.where(top == 0.0, problem.units * problem.reduction.alpha_of_one_row, top)
+    top = np.where(top == 0.0, problem.alphas_at_zero, top)
     shape = alpha_grid(1.0, count, alpha_min_ratio=ratio)
     fits = problem.solve(top[:, None] * shape, stops_early=True)
     return _merge(fits.take(fits.choose_ebic(gamma)), settings)
@@ -270,6 +268,11 @@ class NodewiseProblem:
         """Where the columns with a regression are in the table: they vary and are no covariates."""
         return self.reduction.columns[self.reduction.variables.is_modeled[self.reduction.columns]]
 
+    @property
+    def alphas_at_zero(self) -> FloatArray:
+        """The alpha of one row, for nodes whose alpha_max is 0."""
+        return self.units * self.reduction.alpha_of_one_row
+
     def alpha_max(self) -> FloatArray:
         """Return every column's smallest alpha without penalized coefficients; 0 for a covariate, NaN if constant."""
         found = np.full(self.reduction.n_features, np.nan)
@@ -280,15 +283,12 @@ class NodewiseProblem:
         """Run the regressions, one row of alphas per column of the whole table."""
         nodes = np.searchsorted(self.reduction.columns, self.solved).astype(np.int32)
         grids = alphas[self.solved] / self.units[self.solved, None]
-        if not self.reduction.variables.is_binary:
-            lowest = np.nanmin(grids, initial=np.inf)
-            if lowest == 0.0:
-                raise refuse_free()
-            refuse_vanishing(float(lowest), self.omega)
+        lowest = float(np.nanmin(grids, initial=np.inf))
+        if lowest == 0.0:
+            raise refuse_free()
+        refuse_vanishing(lowest, self.omega)
         bounds = self.settings.tol, self.settings.max_iter, strictness_among(len(nodes))
         paths = self.compiled.solve(nodes, grids, self.omega, *bounds, stops_early)
-        if self.reduction.variables.is_binary:
-            self._refuse_separation(paths)
         return self._fits(paths, alphas)
 
     def _fits(self, paths: NodePaths, alphas: FloatArray) -> NodeFits:
@@ -322,25 +322,6 @@ class NodewiseProblem:
         whole: NDArray[Number] = np.full((matrix.shape[1], self.reduction.n_features), missing, dtype=matrix.dtype)
         whole[:, self.solved] = matrix.T
         return whole
-
-    def _refuse_separation(self, paths: NodePaths) -> None:
-        """Refuse regressions without a finite optimum; looked for only where there may be none."""
-        suspicious = max(SUSPICIOUS_ETA - self.reduction.log_spread, 0.0)  # of penalized regressions the largest η is 0
-        nodes = np.flatnonzero((paths.largest_etas > suspicious).any(axis=1)).tolist()
-        patterns = np.unique(self.reduction.table.codes, axis=0).astype(np.float64) if nodes else np.empty((0, 0))
-        for node in nodes:
-            design = patterns.copy()
-            design[:, node] = 1.0  # the intercept takes the node's own place
-            direction = separating_direction((2.0 * patterns[:, [node]] - 1.0) * design)
-            if direction is not None:
-                direction[node] = 0.0
-                pair = self.reduction.columns[[node, int(np.abs(direction).argmax())]].tolist()
-                s, t = map(self.reduction.variables.called, pair)
-                raise SeparationError(
-                    f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
-                    f"its zeros from its ones, so the coefficient of column {t} grows without bound. "
-                    f"Use {setting('alpha')} > 0."
-                )
 
     def _category_fields(self, paths: NodePaths, is_solved: Mask, estimates: Estimates) -> FloatArray:
         """Return the fields, one row per alpha; the solver's come node after node, and a list may end early."""

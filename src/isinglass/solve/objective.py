@@ -62,16 +62,6 @@ class Objective:
 
     A ``network`` is any network of the columns of the table, or what has one: a solution, a fit or a matrix. Where a
     pair with categories has no penalty, all have a ridge (docs/math.md). A covariate has no loss.
-
-    Examples
-    --------
-    >>> from isinglass import as_table, ising_path, objective
-    >>> table = as_table([[0, 0], [1, 2], [2, 2], [2, 1], [0, 1]], kinds="ordinal")
-    >>> problem, solution = objective.of(table), ising_path(table, [0.2])[0]
-    >>> abs(problem.value(solution.network, 0.2) - solution.objective) < 1e-12
-    True
-    >>> problem.duality_gap(solution.network, 0.2) < 1e-6
-    True
     """
 
     def __init__(self, table: Table, penalty_weights: Penalty) -> None:
@@ -119,8 +109,7 @@ class Objective:
     def edge_slopes(self, network: NetworkLike) -> FloatArray:
         """Return the norm of the gradient without penalty at every edge; at an optimum, it is α ω."""
         network = as_network(network)
-        s, t = network.edge_index.T
-        return np.asarray(self._norms(self._slopes(network)[0])[s, t])
+        return np.asarray(self._norms(self._slopes(network)[0])[tuple(network.edge_index.T)])
 
     def kkt_residual(self, network: NetworkLike, alpha: float) -> float:
         """Return the largest violation of the optimality conditions over all fields and pairs (docs/math.md).
@@ -181,10 +170,7 @@ class Objective:
             return ising_path(self.table, 1, penalty_weights=self.penalty_weights)[0].network
 
     def __repr__(self) -> str:
-        n_rows, n_columns = self.table.shape
-        weights = self.penalty_weights
-        shown = "a matrix" if weights is not None and not isinstance(weights, str) else repr(weights)
-        return f"Objective({n_rows} rows, {n_columns} columns, penalty_weights={shown})"
+        return "Objective({} rows, {} columns)".format(*self.table.shape)
 
     def _limits(self, alpha: float) -> FloatArray:
         """Return α ω of every pair; infinite where it is forbidden."""

@@ -157,7 +157,9 @@ def refuse_free() -> ArgumentError:
         "Use 1e-6 or more (from about 1e-8 downwards rounding hides the duality gap); penalty weights of 0 leave "
         "single pairs free, and refit estimates the edges of a network without a penalty."
     )
-    return ArgumentError("alpha", "must be positive where columns have categories", 0.0, remedy)
+    return ArgumentError(
+        "alpha", "must be positive in regressions of nodes and where columns have categories", 0.0, remedy
+    )
 
 
 def split_sparse(X: object, sample_weight: ArrayLike | None) -> PartedTable | None:
