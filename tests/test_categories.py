@@ -103,7 +103,7 @@ def test_a_flat_list_of_parameters_is_a_flat_vector():
         ({"edge_values": [3.0]}, "Exactly one of pair_values and pair_parameters must be given"),
         ({"blocks": [[[1.0, 0.0, -1.0]]] * 2}, "one block per pair"),
         ({"blocks": np.ones(4)}, "entries of all blocks"),
-        ({"blocks": [[[1.0]]]}, r"shape \(1, 3\)"),
+        ({"blocks": [[[1.0]]]}, r"in place of \(1, 3\)"),
         ({"blocks": [[[1.0, np.nan, 0.0]]]}, "finite"),
         ({"categories": [(0, 1), ("a", "b")]}, "one value per node"),
         ({"edge_index": [[0, 0]]}, "two different nodes"),

@@ -56,28 +56,20 @@ class CouplingGraph:
         return read_only(np.asarray(self.variables.is_modeled[self.pairs].all(axis=1)))
 
     @cached_property
-    def _edges(self) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
-        """The pairs that are edges, their values and their parameters."""
-        if not self.variables.has_covariates:
-            return self.pairs, self.pair_values, self.pair_parameters
-        entries = np.repeat(self.is_edge, self.variables.block_sizes(self.pairs))
-        kept = self.pairs[self.is_edge], self.pair_values[self.is_edge], self.pair_parameters[entries]
-        return read_only(kept[0]), read_only(kept[1]), read_only(kept[2])
-
-    @property
     def edge_index(self) -> NDArray[np.int32]:
         """The pairs that are edges, s < t in lexicographic order, shape (n_edges, 2)."""
-        return self._edges[0]
+        return read_only(self.pairs[self.is_edge]) if self.variables.has_covariates else self.pairs
 
-    @property
+    @cached_property
     def edge_values(self) -> FloatArray:
         """The signed coupling of every edge, or the norm of its block where it has several parameters."""
-        return self._edges[1]
+        return read_only(self.pair_values[self.is_edge]) if self.variables.has_covariates else self.pair_values
 
-    @property
+    @cached_property
     def parameters(self) -> FloatArray:
         """The blocks of all edges, one after the other; `edge_values` where each is one number."""
-        return self._edges[2]
+        entries = np.repeat(self.is_edge, self.variables.block_sizes(self.pairs))
+        return read_only(self.pair_parameters[entries]) if self.variables.has_covariates else self.pair_parameters
 
     @cached_property
     def blocks(self) -> list[FloatArray]:
@@ -89,13 +81,10 @@ class CouplingGraph:
         """|θ_st| of the edges."""
         return np.abs(self.edge_values)
 
-    @cached_property
+    @property
     def edge_signs(self) -> NDArray[np.int64]:
         """1 or -1 for every edge, 0 where it has several parameters, and so no sign."""
-        return read_only(self._signs(self.edge_index, self.edge_values))
-
-    def _signs(self, pairs: NDArray[np.int32], values: FloatArray) -> NDArray[np.int64]:
-        return np.sign(values).astype(np.int64) * self.variables.has_sign(pairs)
+        return np.sign(self.edge_values).astype(np.int64) * self.variables.has_sign(self.edge_index)
 
     @cached_property
     def edge_keys(self) -> NDArray[np.int64]:
@@ -151,7 +140,8 @@ class CouplingGraph:
         order = strongest_first(values)
         pairs, values = pairs[order], values[order]
         nodes = dict(zip((first, second), np.array(self.variables.names, dtype=object)[pairs].T, strict=True))
-        return Columns(**nodes, coupling=values, sign=self._signs(pairs, values), weight=np.abs(values))
+        signs = np.sign(values).astype(np.int64) * self.variables.has_sign(pairs)
+        return Columns(**nodes, coupling=values, sign=signs, weight=np.abs(values))
 
     @cached_property
     def couplings(self) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import as_numbers
 from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, DataError, listed
 from isinglass.names import by_node
 from isinglass.pairs import check_pairs, pair_keys
 from isinglass.variables import Variables
@@ -97,29 +97,22 @@ def _read_entries(
     pairs: NDArray[np.int32], pair_values: Unchecked, pair_parameters: Unchecked, variables: Variables
 ) -> FloatArray:
     """Return the entries of the blocks of all pairs, one after the other as given, from values, entries or blocks."""
-    if pair_parameters is None:
-        if not variables.has_sign(pairs).all():
-            raise DataError("pair_parameters must be given where a node is nominal.")
-        name, numbers, what = "pair_values", pair_values, "one value per pair"
-    else:
-        name, numbers, what = "pair_parameters", pair_parameters, "the entries of all blocks"
-        if np.iterable(numbers) and not np.isscalar(next(iter(numbers), 0)):
-            numbers = _flatten_blocks(pairs, numbers, variables)
+    name, numbers = ("pair_values", pair_values) if pair_parameters is None else ("pair_parameters", pair_parameters)
+    if pair_parameters is None and not variables.has_sign(pairs).all():
+        raise DataError("pair_parameters must be given where a node is nominal.")
+    if pair_values is None and np.iterable(numbers) and not np.isscalar(next(iter(numbers), 0)):
+        blocks = [as_numbers(name, block) for block in numbers]
+        shapes = list(map(tuple, variables.widths[pairs].tolist()))
+        if [block.shape for block in blocks] != shapes:
+            got = next((each for each in zip(blocks, shapes, strict=False) if each[0].shape != each[1]), None)
+            shown = f"{got[0].shape} in place of {got[1]}" if got else f"{len(blocks)} of them"
+            raise DataError(f"pair_parameters must have one block per pair ({len(pairs)}), of its shape; got {shown}.")
+        numbers = np.concatenate([*(block.ravel() for block in blocks), np.empty(0)])
     entries, expected = check_vector(numbers, name), int(variables.block_sizes(pairs).sum())
     if len(entries) != expected:
+        what = "one value per pair" if pair_parameters is None else "the entries of all blocks"
         raise DataError(f"{name} must have {what} ({expected}); got {len(entries)}.")
     return entries
-
-
-def _flatten_blocks(pairs: NDArray[np.int32], given: Unchecked, variables: Variables) -> FloatArray:
-    blocks = [as_numbers("pair_parameters", block) for block in given]
-    if len(blocks) != len(pairs):
-        raise DataError(f"pair_parameters must have one block per pair ({len(pairs)}); got {len(blocks)}.")
-    for (s, t), block in zip(pairs.tolist(), blocks, strict=True):
-        shape = variables.block_shape(s, t)
-        if block.shape != shape:
-            raise DataError(f"pair_parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
-    return np.concatenate([block.ravel() for block in blocks])
 
 
 def _sorted_order(pairs: NDArray[np.int32], n_features: int) -> NDArray[np.intp]:
@@ -141,12 +134,9 @@ def read_coupling_matrix(
     if diagonal.any():
         remedy = "Put these values into the fields, or use Network.from_theta."
         raise ArgumentError(name, "must be zero on the diagonal", float(diagonal[diagonal != 0][0]), remedy)
-    if fields is None:
-        return diagonal, index, values
-    if len(fields) != len(diagonal):
-        shape = (len(fields), len(fields))
-        raise DataError(f"{name} must have shape {shape}, one row per field; got {(len(diagonal), len(diagonal))}.")
-    return fields, index, values
+    if fields is not None and fields.shape != diagonal.shape:
+        raise DataError(f"{name} must have one row per field ({len(fields)}); got {len(diagonal)}.")
+    return diagonal if fields is None else fields, index, values
 
 
 def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
@@ -170,16 +160,13 @@ def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatA
 
 def labels_of(matrix: Unchecked, names: Sequence[str] | None = None) -> Sequence[str] | None:
     """Return the names that are given, or else those of a frame, whose rows and columns must have the same."""
-    if names is not None:
-        return names
     columns = list(getattr(matrix, "column_names", getattr(matrix, "columns", ())))
-    if not columns or columns == list(range(len(columns))):
-        return None
+    counts = list(range(len(columns)))
+    if names is not None or columns in ([], counts):
+        return names
     rows = list(getattr(matrix, "index", ()))  # only frames of pandas have one
-    if rows and rows not in (columns, list(range(len(columns)))):
-        k = next((k for k, (row, column) in enumerate(zip(rows, columns, strict=False)) if row != column), -1)
+    if rows not in ([], columns, counts):
         raise DataError(
-            f"the rows of a matrix must have the names of its columns; got the row {rows[k]!r} and the column "
-            f"{columns[k]!r}."
+            f"the rows of a matrix must have the names of its columns, {listed(columns)}; got {listed(rows)}."
         )
     return list(map(str, columns))

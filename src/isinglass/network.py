@@ -1,7 +1,4 @@
-"""A network: nodes, their fields (thresholds), and the couplings (edge weights) of its edges.
-
-Every function that takes or returns a network uses this record. It is sparse; the dense matrix is made on demand.
-"""
+"""A network: nodes, their fields (thresholds), and the couplings (edge weights) of its edges; it is sparse."""
 
 from __future__ import annotations
 
@@ -39,15 +36,12 @@ class Network(CouplingGraph, Frozen):
     Category k of a binary or ordinal variable has the score φ_s(k). The term of two such variables is
     θ_st φ_s(x_s) φ_t(x_t): one coupling, with a sign. A nominal variable has no scores. The term of two of them is
     B_st(x_s, x_t), a table whose rows and columns sum to zero; that of a nominal and an ordinal variable is
-    B_st(x_s) φ_t(x_t). With two values this is P(x) ∝ exp(Σ_s θ_ss x_s + Σ_{s<t} θ_st x_s x_t).
-
-    Blocks whose rows and columns do not sum to zero are centered; what is taken from them is added to the fields, which
-    leaves the distribution as it is.
+    B_st(x_s) φ_t(x_t). With two values this is P(x) ∝ exp(Σ_s θ_ss x_s + Σ_{s<t} θ_st x_s x_t). A pair of a variable
+    and a covariate is no edge: `covariate_edges` lists these couplings.
 
     The methods that take rows, such as `energy`, find the categories of arrays, frames and tables by their values. Rows
-    that are numbers of categories are passed as ``Table(codes, network.variables)``.
-
-    Arrays are copied and read-only. To start from a matrix, use `from_couplings` or `from_theta`.
+    that are numbers of categories are passed as ``Table(codes, network.variables)``. Arrays are copied and read-only.
+    To start from a matrix, use `from_couplings` or `from_theta`.
 
     Parameters
     ----------
@@ -64,11 +58,10 @@ class Network(CouplingGraph, Frozen):
     variables : Variables, optional
         Kinds and categories of the nodes; by default 0/1.
     pair_parameters : array-like, optional
-        B_st of every pair, of shape (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable
-        and one of any other: one array per pair, or all of them in one flat vector. Instead of ``pair_values``, where a
-        pair has more than one parameter.
-
-    A pair of a variable and a covariate is no edge: `covariate_edges` lists these couplings.
+        Instead of ``pair_values``, where a pair has more than one parameter: B_st of every pair, of shape
+        (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable and one of any other; one array
+        per pair, or all of them in one flat vector. What rows and columns sum to is moved to the fields, which leaves
+        the distribution as it is.
 
     Examples
     --------
@@ -78,11 +71,8 @@ class Network(CouplingGraph, Frozen):
     >>> network.conditional_probabilities([[0, 1]]).round(3).tolist()
     [[0.731, 0.5]]
     >>> party = Variables.of([3, 2], ["nominal", "binary"], names=["party", "vote"])
-    >>> network = Network([0, 0, 0], [[0, 1]], variables=party, pair_parameters=[[[1], [0], [-1]]])
-    >>> network.edges()["sign"].tolist(), network.edge_values
-    ([0], array([2.]))
-    >>> [P.round(2).tolist() for P in network.probabilities([[2, 0]])]
-    [[[0.33, 0.33, 0.33]], [[0.73, 0.27]]]
+    >>> Network([0, 0, 0], [[0, 1]], variables=party, pair_parameters=[[[1], [0], [-1]]]).edge_values
+    array([2.])
     """
 
     variables: Variables
@@ -182,13 +172,7 @@ class Network(CouplingGraph, Frozen):
 
     def with_names(self, names: Sequence[str] | None) -> Network:
         """Return the same network with other names; None keeps those it has."""
-        return self.with_variables(self.variables.with_names(names))
-
-    def with_variables(self, variables: Variables) -> Network:
-        """Return the same network of other variables, which have as many categories and the same scores."""
-        if variables is self.variables:
-            return self
-        return Network.trusted(variables, self.fields, self.pairs, self.pair_parameters)
+        return Network.trusted(self.variables.with_names(names), self.fields, self.pairs, self.pair_parameters)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -204,11 +188,6 @@ class Network(CouplingGraph, Frozen):
     def categories(self) -> tuple[tuple[Any, ...], ...]:  # Any: cells of the source
         """What stands for the categories of every node in the source."""
         return self.variables.categories
-
-    @property
-    def labels(self) -> tuple[tuple[str, ...], ...]:
-        """The categories of every node as texts."""
-        return self.variables.labels
 
     @cached_property
     def category_fields(self) -> FloatArray:
@@ -272,13 +251,12 @@ class Network(CouplingGraph, Frozen):
 
     def log_partition(self) -> LogPartition:
         """Return log Z with its error, computed once; `isinglass.metrics.log_partition` has options."""
-        return self._log_partition
-
-    @cached_property
-    def _log_partition(self) -> LogPartition:
         from isinglass.evaluate.likelihood import log_partition
 
-        return log_partition(self)
+        known: dict[str, LogPartition] = vars(self)
+        if "_log_partition" not in known:
+            known["_log_partition"] = log_partition(self)
+        return known["_log_partition"]
 
     @cached_property
     def coordinate_couplings(self) -> sp.csr_array:

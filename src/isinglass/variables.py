@@ -21,10 +21,7 @@ from isinglass.names import Origin, check_names, choose_places, default_names
 
 KINDS = ("binary", "ordinal", "nominal", "continuous")
 MAX_CATEGORIES = 256  # codes are bytes
-_FEWER_CATEGORIES = (
-    "Leave the column out, or merge its categories into two; ising_path, the choice of the penalty, IsingNetwork and "
-    "the report take categories."
-)
+_FEWER_CATEGORIES = "Leave the column out, or merge its categories into two."
 _NO_COVARIATES = "Leave the covariates out, or model them as variables."
 _ONLY_COVARIATES = "covariates must leave a column that is modeled."
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
@@ -73,26 +70,27 @@ class Variables(FlatLayout):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", check_names(self.names, len(self.kinds)))
-        if not len(self.kinds) == len(self.categories) == len(self.scores) > 0:
-            raise DataError("names, kinds, categories and scores must have one entry per variable.")
         object.__setattr__(self, "covariate", tuple(map(bool, self.covariate)) or (False,) * len(self.kinds))
-        for name in ("wording", "covariate"):
-            given = getattr(self, name)
-            if given is not None and len(given) != len(self.kinds):
-                raise DataError(f"{name} must have one entry per variable.")
+        entries = (self.names, self.categories, self.scores, self.covariate, self.wording or self.names)
+        if not self.kinds or any(len(each) != len(self.kinds) for each in entries):
+            raise DataError("names, kinds, categories, scores and covariate must have one entry per variable.")
         if all(self.covariate):
             raise DataError(_ONLY_COVARIATES)
         for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
             check_variable(self.called(s), kind, len(values), points)
-            known = [value for value in values if value is not None]
-            if len(set(known)) < len(known):
-                raise DataError(f"column {self.called(s)} must have distinct categories; got {values!r}.")
-            if (len(known) < len(values) and kind != "binary") or not all(value == value for value in known):
-                raise DataError(f"column {self.called(s)} must have a value for every category; got {values!r}.")
-            if kind == "continuous" and not (all(map(is_real, values)) and list(values) == sorted(values)):
-                raise DataError(
-                    f"column {self.called(s)} is continuous and must have numbers in ascending order; got {values!r}."
-                )
+            self._check_categories(s, kind, values)
+
+    def _check_categories(self, s: int, kind: str, values: tuple[Any, ...]) -> None:  # Any: values of the source
+        known = [value for value in values if value is not None]
+        problem = ""
+        if len(set(known)) < len(known):
+            problem = "must have distinct categories"
+        elif (len(known) < len(values) and kind != "binary") or not all(value == value for value in known):
+            problem = "must have a value for every category"
+        elif kind == "continuous" and not (all(map(is_real, values)) and list(values) == sorted(values)):
+            problem = "is continuous and must have numbers in ascending order"
+        if problem:
+            raise DataError(f"column {self.called(s)} {problem}; got {values!r}.")
 
     @classmethod
     def binary(cls, names: Sequence[str] | int) -> Variables:
@@ -103,8 +101,7 @@ class Variables(FlatLayout):
         listed = as_ordered("names", names, constraint)
         if not listed:
             raise ArgumentError("names", constraint, names)
-        checked = check_names(listed, len(listed))
-        return copy_unchecked(_unnamed_bits(len(checked)), names=checked, named=True)
+        return copy_unchecked(_unnamed_bits(len(listed)), names=check_names(listed, len(listed)), named=True)
 
     @classmethod
     def of(
@@ -121,7 +118,7 @@ class Variables(FlatLayout):
         that it has if all categories are equally frequent.
         """
         constraint = "must be a list with an entry for every variable"
-        values = list(map(_list_categories, as_ordered("categories", categories, constraint)))
+        values = tuple(map(_list_categories, as_ordered("categories", categories, constraint)))
         p = len(values)
         if p == 0:
             raise ArgumentError("categories", constraint, categories)
@@ -129,14 +126,8 @@ class Variables(FlatLayout):
         is_one = isinstance(kinds, str) or not isinstance(kinds, Iterable)
         words = [kinds] * p if is_one else as_ordered("kinds", kinds, constraint, p)
         points = [None] * p if scores is None else as_ordered("scores", scores, constraint, p)
-        found = list(map(_complete, range(p), words, map(len, values), points))
-        return cls(
-            names=check_names(names, p),
-            kinds=tuple(kind for kind, _ in found),
-            categories=tuple(values),
-            scores=tuple(score for _, score in found),
-            named=names is not None,
-        )
+        known_kinds, known_scores = zip(*map(_complete, range(p), words, map(len, values), points), strict=True)
+        return cls(check_names(names, p), known_kinds, values, known_scores, named=names is not None)
 
     def with_names(self, names: Sequence[str] | None) -> Variables:
         """Return the same variables with other names; None keeps those they have."""
@@ -174,8 +165,7 @@ class Variables(FlatLayout):
         keys = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
         chosen = {place for key in keys for place in here.find_all(key, "covariates")}
         if len(chosen) == self.n_features:
-            named = list(self.names if self.named else range(self.n_features))
-            raise ArgumentError("covariates", "must leave a column that is modeled", named)
+            raise DataError(_ONLY_COVARIATES)
         return copy_unchecked(self, covariate=tuple(s in chosen for s in range(self.n_features)))
 
     @property
@@ -286,10 +276,8 @@ def _list_categories(given: object) -> tuple[Any, ...]:  # Any: values of the so
     constraint = f"must be a list of 2 to {MAX_CATEGORIES} categories of every variable, or their number"
     values = range(min(int(given), MAX_CATEGORIES + 1)) if is_whole(given) else given
     listed = tuple(as_ordered("categories", values, constraint))
-    if not 2 <= len(listed) <= MAX_CATEGORIES:
+    if not 2 <= len(listed) <= MAX_CATEGORIES or not all(isinstance(value, Hashable) for value in listed):
         raise ArgumentError("categories", constraint, given)
-    if not all(isinstance(value, Hashable) for value in listed):
-        raise ArgumentError("categories", "must be numbers or text", given)
     return listed
 
 
@@ -322,10 +310,9 @@ def check_variable(called: str, kind: str, n_categories: int, scores: tuple[floa
         raise DataError(f"column {called} has two categories, and a {kind} column three or more.")
     if kind == "nominal" and scores is not None:
         raise DataError(f"scores must be None for the nominal column {called}; got {scores}.")
-    if kind in ("ordinal", "continuous"):
-        points = check_scores(scores, n_categories, f"column {called}")
-        if kind == "continuous" and points != sorted(points):
-            raise DataError(f"scores must ascend with the numbers of the continuous column {called}; got {scores}.")
+    points = check_scores(scores, n_categories, f"column {called}") if kind in ("ordinal", "continuous") else []
+    if kind == "continuous" and points != sorted(points):
+        raise DataError(f"scores must ascend with the numbers of the continuous column {called}; got {scores}.")
 
 
 def check_scores(scores: Iterable[float] | None, n_categories: int, where: str) -> list[float]:

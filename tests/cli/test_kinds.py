@@ -254,7 +254,7 @@ def test_value_labels_are_categories_in_the_order_of_their_values(tmp_path):
         tmp_path / "net",
     )
     network = load(tmp_path / "net" / "model.npz").network
-    assert network.labels[0] == network.labels[1] == ("never", "some days", "most days", "always")
+    assert network.categories[0] == network.categories[1] == ("never", "some days", "most days", "always")
     assert network.edge_values.tolist() == load(tmp_path / "plain" / "model.npz").network.edge_values.tolist()
     assert "mood=some days" in run("predict", tmp_path / "net", table).stdout.splitlines()[0]  # reads the labels again
 

@@ -69,7 +69,7 @@ def test_another_table_is_read_alike():
     [
         (["height"], "a column of the table; got .height"),
         ([True], "a column of the table; got True"),
-        (range(6), r"must leave a column that is modeled; got \['"),
+        (range(6), r"must leave a column that is modeled"),
     ],
 )
 def test_what_is_no_covariate_is_refused(given, message):

@@ -28,7 +28,9 @@ def test_facts_come_from_the_solution():
 
 def test_a_wording_that_the_user_gives_stands_in_place_of_that_of_the_file():
     model = random_model(2, 1)
-    worded = model.with_variables(replace(model.variables, wording=("I am sad", "I am tired")))
+    worded = Network.trusted(
+        replace(model.variables, wording=("I am sad", "I am tired")), model.fields, model.pairs, model.pair_parameters
+    )
     assert annotate(worded).nodes["wording"].values == ("I am sad", "I am tired")
     nodes = annotate(worded, node_attributes={"Wording": ["sad", "tired"]}).nodes
     assert nodes["Wording"].values == ("sad", "tired")

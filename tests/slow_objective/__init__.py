@@ -82,7 +82,8 @@ class TwoValues(Objective):
 
     def _network(self, theta: FloatArray, field: FloatArray) -> Network:
         couplings, fields = self.problem.expand(theta, field)
-        return Network.from_couplings(couplings, fields).with_variables(self.variables)
+        found = Network.from_couplings(couplings, fields)
+        return Network.trusted(self.variables, found.fields, found.pairs, found.pair_parameters)
 
     def _widen(self, matrix: NDArray[Number]) -> NDArray[Number]:
         """Return a matrix over all columns, zero for those that are constant."""

@@ -108,7 +108,7 @@ def _nodes(network: Network) -> dict[str, Iterable[object]]:
     if network.variables.is_binary:
         return {"name": network.names, "field": network.fields}
     fields = network.variables.split(network.category_fields)
-    return {"name": network.names, "kind": network.kinds, "categories": network.labels, "fields": fields}
+    return {"name": network.names, "kind": network.kinds, "categories": network.variables.labels, "fields": fields}
 
 
 def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:

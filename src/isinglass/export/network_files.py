@@ -171,7 +171,9 @@ def _block_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
         if network.edge_signs[k]:
             yield *ends, None, None, network.edge_values[k].item()
             continue
-        rows, columns = ([None] if network.variables.has_scores[node] else network.labels[node] for node in (s, t))
+        rows, columns = (
+            [None] if network.variables.has_scores[node] else network.variables.labels[node] for node in (s, t)
+        )
         for row, line in zip(rows, network.blocks[k].tolist(), strict=True):
             for column, coupling in zip(columns, line, strict=True):
                 yield *ends, row, column, coupling
@@ -181,7 +183,7 @@ def _field_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
     yield ["name", "category", "field"]
     network = graph.network
     fields = network.variables.split(network.category_fields)
-    for name, labels, values in zip(network.names, network.labels, fields, strict=True):
+    for name, labels, values in zip(network.names, network.variables.labels, fields, strict=True):
         for label, value in zip(labels, values.tolist(), strict=True):
             yield name, label, value
 
