@@ -416,7 +416,7 @@ def test_any_value_can_be_a_code_for_missing_answers(client, code):
 def test_columns_of_the_same_name_are_not_to_be_unticked_before_they_are_shown(client):
     client.upload("a.csv", b"a,b,a\n" + b"1,0,1\n0,1,1\n" * 20)
     problem = client.wait(lambda state: state["problem"])["problem"]
-    assert "leave one out with --drop '#3' on the command line, or pass --no-header on the command line." in problem
+    assert "got 'a' twice. Rename a column" in problem
 
 
 def test_a_full_disk_is_an_answer(client, monkeypatch):

@@ -205,7 +205,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
             "names of columns must be different from each other; got 'a' twice. Rename one of them",
         ),
         (pa.table([[0], [1]], names=["a", "a"]), "^names of columns must be different from each other; got 'a' twice"),
-        (pd.DataFrame([[0, 1]], columns=["1", 1]), "names must be different from each other; got '1' twice"),
+        (pd.DataFrame([[0, 1]], columns=["1", 1]), "names of columns must be different from each other; got '1' twice"),
     ],
 )
 def test_bad_tables_are_explained(X, message):
@@ -503,5 +503,5 @@ def test_encode_speaks_of_columns_or_of_values_and_not_of_both():
 
 @pytest.mark.parametrize("labels", [["a ", "a"], [1, "1"]])
 def test_names_that_look_alike_are_refused(labels):
-    with pytest.raises(DataError, match=r"got '[a1]' twice\. Blanks around a name do not count"):
+    with pytest.raises(DataError, match=r"got '[a1]' twice\. Rename a column, .* Blanks around a name do not count"):
         as_table(pd.DataFrame([[0, 1], [1, 0]], columns=labels))

@@ -96,10 +96,6 @@ def test_what_is_no_file(tmp_path):
             DataError, match=r'^path must be a path, "-" or an open file; got \w+\. Pass a table in memory'
         ):
             read_table(what)
-    with pytest.raises(DataError, match=r"got list\. Pass several files, .* to read_parts"):
-        read_table(["a.csv", "b.csv"])
-    with pytest.raises(FileNotFoundError, match=r"read_parts opens the files of a pattern: '.*\*\.csv'"):
-        read_table(tmp_path / "*.csv")
 
 
 def test_streams_without_a_name_are_called_streams():

@@ -34,7 +34,7 @@ def test_the_fields_of_the_records_are_keyword_arguments():
         read_table("a.csv", delimeter=",")
     with pytest.raises(DataError, match="delimiter must be text; got 3"):
         read_table("a.csv", delimiter=3)
-    with pytest.raises(TypeError, match=r"as_table\(\) takes from 1 to 2 positional arguments but 3 were given"):
+    with pytest.raises(TypeError, match=r"as_table\(\) too many positional arguments"):
         as_table([[0, 1]], None, "counts")
 
 
@@ -61,7 +61,8 @@ def test_options_of_files_are_refused_for_arrays(option):
 @pytest.mark.parametrize("table", [np.eye(3), pd.DataFrame(np.eye(3), columns=list("abc")), None, 3])
 def test_one_table_is_no_table_in_parts(table):
     with pytest.raises(
-        DataError, match=rf"blocks of rows, each of them a table; got {type(table).__name__}\. as_table"
+        DataError,
+        match=rf"blocks of rows, each of them a table; got {type(table).__name__}, whose entry 0 is .* as_table",
     ):
         read_parts(table)
 
@@ -170,8 +171,8 @@ def test_a_table_is_also_given_by_the_name_of_its_argument():
     assert len(read_parts(X=[X, X])) == 4
     for stated in ({}, {"path": "a.csv", "drops": 1}):
         with pytest.raises(
-            TypeError, match=r"^read_table\(\) (missing 1 required .*'path'|got an unexpected .*'drops')"
+            TypeError, match=r"^read_table\(\) (missing a required .*'path'|got an unexpected .*'drops')"
         ):
             read_table(**stated)
-    with pytest.raises(TypeError, match=r"^read_table\(\) got multiple values for argument 'path'"):
+    with pytest.raises(TypeError, match=r"^read_table\(\) multiple values for argument 'path'"):
         read_table("a.csv", path="b.csv")

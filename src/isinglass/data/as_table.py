@@ -65,32 +65,28 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         Row weights; by default those that the table has.
     weight_kind : {"sampling", "counts"}, optional
         What the row weights are. A count is the number of equal rows that a row stands for, and the number of rows is
-        the sum of the counts. Sampling weights are proportional to the number of members of the population that a row
-        represents: only their ratios matter. By default whole numbers are counts, and others sampling weights. The grid
-        of a continuous column is made of the rows as they are, regardless of their weights.
+        the sum of the counts. Of sampling weights only the ratios matter. By default whole numbers are counts.
     kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
-        Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
-        applies to all columns, a mapping to the columns that it names, by name, number from 0, range ``"A1:A5"`` or
-        pattern ``"A*"``, as in all mappings below; a number that is the label of a column in a frame means this column.
-        For other columns the type decides: ordered categoricals of pandas and Enums of polars are ordinal, other
-        categoricals are nominal, columns of a frame with fractions and more than 12 values are continuous, and
-        everything else must be 0 and 1. A column with two values is binary under any of these names.
+        Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. A mapping
+        names columns by name, number from 0, range ``"A1:A5"`` or pattern ``"A*"``, as all mappings below do. For other
+        columns the type decides: ordered categoricals are ordinal, other categoricals nominal, columns of a frame with
+        fractions and more than 12 values continuous, and everything else must be 0 and 1. A column with two values is
+        binary under any of these names.
     scores : mapping, optional
-        The scores of the categories of ordinal columns: numbers in the order of the categories, or a mapping of values
-        to numbers. By default numbers are their own scores, in steps of their largest common unit, and ordered
-        categories have the scores 0, 1, 2, …. For a continuous column "normal" replaces numbers by normal scores.
+        The scores of the categories of ordinal columns: numbers in their order, or a mapping of values to numbers. By
+        default numbers are their own scores, in steps of their largest common unit, and ordered categories have
+        0, 1, 2, …. For a continuous column "normal" replaces numbers by normal scores.
     encode : mapping, "auto" or Coding, optional
-        What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
-        missing, applies to all columns, except 0/1 columns that have none of its values. For a column with categories
-        it gives the score of each value, and equal scores merge categories. A mapping of column names to such mappings,
-        or to pairs ``(zero, one)``, applies to these columns. "auto" detects the two values of every column that is
-        not 0/1; its choice is in `Table.encoding`. ``{None: "auto", "sex": {…}}`` does so for the columns that are not
-        named; a mapping of values may stand there, too. With the `Coding` of another table, this one is read in the
-        same way: columns are found by name, and others are ignored.
+        What the values mean: ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for missing, for all
+        columns, except 0/1 columns that have none of its values, or a mapping of columns to such mappings or to pairs
+        ``(zero, one)``. For a column with categories it gives the score of each value, and equal scores merge
+        categories. "auto" detects the two values of every column that is not 0/1 (`Table.encoding`);
+        ``{None: "auto", "sex": {…}}`` does so for columns that are not named. The `Coding` of another table reads this
+        one in the same way: columns are found by name, and others are ignored.
     binarize : float or mapping of columns to floats, optional
         Numbers above this threshold are 1, the others 0.
     reverse : sequence of str or int, default=()
-        Ordered columns to reverse, by name, number, range or pattern: the last category comes first.
+        Ordered columns to reverse: the last category comes first.
     missing : {"error", "impute", "zero", "drop"}, default="error"
         What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, impute them from the network when one
         is estimated, read them as 0 (columns of two values only), or leave out every row that has one.
@@ -101,14 +97,13 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         themselves; columns of frames are found by name, and others are ignored.
     combine_indicators : bool, default=False
         Combine each set of adjacent indicator (dummy) columns, of which at most one is 1 in any row, into one nominal
-        column, named after the common part of their names. Tables that are read with the coding of this one are
-        combined in the same way.
+        column, named after the common part of their names.
     na_values : sequence or mapping, optional
         Further values that stand for a missing cell, such as 99. A mapping gives one or more for each column that it
-        names, under None for all. Of a column's own entry and one of a range or pattern, only the first counts.
+        names, under None for all.
     covariates : sequence of str or int, optional
-        Columns to adjust for. The network of the others is conditional on them, and they are not
-        nodes. Unless ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.
+        Columns to adjust for. The network of the others is conditional on them, and they are not nodes. Unless
+        ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.
     guess : bool, default=False
         Guess the kind of columns that no argument describes, and leave out those that are probably no variables;
         `Table.guesses` has the guesses.

@@ -179,23 +179,19 @@ def takes(
     """Make a function of one argument and a record one whose keyword arguments are the fields of the record."""
 
     def decorate(function: Callable[[First, Record], Result]) -> Callable[Concatenate[First, Fields], Result]:
-        own = signature(function)
-        table = next(iter(own.parameters.values()))
+        table, _ = signature(function).parameters.values()
+        parameters = [table, *signature(record).parameters.values()]
+        public = signature(function).replace(parameters=parameters)
 
         @functools.wraps(function)
         def called(*args: Any, **fields: Any) -> Result:  # Any: as `takes` declares them
-            first = {table.name: fields.pop(table.name)} if table.name in fields else {}
             try:
-                options = record(*args[1:], **fields)
-            except ArgumentError:
-                raise
-            except TypeError as error:  # the user knows of no record
-                raise TypeError(str(error).replace(f"{record.__name__}.__init__", function.__name__)) from None
-            return function(*args[:1], **first, options=options)  # type: ignore[call-arg] # its name
+                given = public.bind(*args, **fields).arguments
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}") from None
+            return function(given.pop(table.name), record(**given))  # type: ignore[call-arg] # the fields
 
-        # for help() and notebooks; type checkers see the fields by themselves
-        parameters = [table, *signature(record).parameters.values()]
-        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        called.__signature__ = public  # type: ignore[attr-defined] # for help() and notebooks
         return called
 
     return decorate

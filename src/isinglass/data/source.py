@@ -18,6 +18,7 @@ from isinglass.data.meaning.values import Value, spell_out
 from isinglass.errors import CellTypeError, DataError, setting
 from isinglass.names import Entry, Origin, check_names, refuse_repeated
 
+_RENAME = " Rename a column, or leave one out by its number. Blanks around a name do not count, and numbers are text."
 _ROW = "row {}".format
 """What messages call a row of a table in memory."""
 
@@ -53,7 +54,7 @@ class Source:
         if names is None:
             if own is None:
                 return self
-            refuse_repeated(own, remedy=" Blanks around a name do not count, and numbers are text: rename a column.")
+            refuse_repeated(own, what="names of columns", remedy=_RENAME)
             return replace(self, names=check_names(own, self.shape[1]))
         checked = check_names(names, self.shape[1])
         layout = self.layout if own is None else replace(self.layout, names=own)

@@ -44,27 +44,19 @@ class Table:
         Row weights, used by every function that takes the table.
     weight_kind : {"sampling", "counts"}, optional
         What the weights are; see `as_table`.
-    holes : ndarray of bool, shape (n_samples, n_features), optional
-        Which cells are missing and to be imputed; their entries in ``codes`` are ignored.
-    filled : ndarray of bool, shape (n_samples, n_features), optional
-        Which cells were missing and are 0 here.
-    drawn : ndarray of bool, shape (n_samples, n_features), optional
-        Which cells were missing and are imputed here; standard errors and tests refuse them.
+    holes, filled, drawn : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells were missing and are to be imputed (their entries in ``codes`` are ignored), are 0 here, or are
+        imputed here; standard errors and tests refuse the last.
     rows : ndarray of int, optional
         Which rows of the source these are, if some were left out or repeated.
     row_names : tuple of str, optional
         Names of the rows.
     labels : mapping of str to tuple
-        Columns of the source that are not variables and were kept as they are, such as the group of each row; None
-        where a cell is missing.
+        Columns of the source that are not variables, such as the group of each row; None where a cell is missing.
     detected : mapping of str to str
         What `read_table` found out about the file: delimiter, decimal comma, sheet, header, and column of row names.
-    n_missing : int
-        Missing cells of the source.
-    n_unlabeled : int
-        Rows that were left out because an entry of ``labels`` is missing.
-    n_dropped : int
-        Rows that were left out because of either.
+    n_missing, n_unlabeled, n_dropped : int
+        Missing cells of the source, and rows that were left out: for a missing label, and in all.
     read_by : Coding, optional
         How it was read; by default by the categories of the variables. `coding` is one of both.
     numbers : ndarray of shape (n_samples, n_features), optional
@@ -72,15 +64,12 @@ class Table:
     column_labels : tuple, optional
         What the options of the reading call the columns, if that is not their names, or their numbers from 0.
     guesses : mapping of columns to Guess
-        What the columns of the source were taken for about which nothing was stated, with ``guess=True``.
+        What columns were taken for about which nothing was stated, with ``guess=True``.
 
     Examples
     --------
     >>> Table(np.array([[0, 1], [1, 1]], dtype=np.uint8), Variables.binary(["rain", "umbrella"]))
     Table(2 rows × 2 columns: 'rain', 'umbrella')
-    >>> table = Table(np.array([[0, 2], [1, 0]], dtype=np.uint8), Variables.of([2, 3], ["binary", "ordinal"]))
-    >>> table
-    Table(2 rows × 2 columns; 1 binary, 1 ordinal)
     """
 
     codes: Bytes

@@ -140,21 +140,20 @@ class WeightSums:
 
 def _warn_of_kind(kind: str, total: float, effective: float, n_rows: int) -> None:
     """Say how weights of unknown kind are understood, where their sum is far from the number of rows."""
-    if kind == "counts":
-        if total < MEAN_COUNT * n_rows:
-            return
-        called, taken = "counts of equal rows", f"they are whole numbers and count as {total:.6g} rows"
-        remedy = f"State what they are where the table is read: {setting('weight_kind', 'counts')} or "
-    else:
-        if n_rows / SUM_RATIO <= total <= SUM_RATIO * n_rows or abs(total - effective) <= 1e-9 * effective:
-            return
-        called = "sampling weights"
-        taken = f"they are not whole numbers, so their scale is ignored and they count as {effective:.6g} rows"
-        remedy = "If this is what you want, state it where the table is read: "
+    is_near = n_rows / SUM_RATIO <= total <= SUM_RATIO * n_rows or abs(total - effective) <= 1e-9 * effective
+    if total < MEAN_COUNT * n_rows if kind == "counts" else is_near:
+        return
+    taken = {
+        "counts": f"counts of equal rows: they are whole numbers and count as {total:.6g} rows",
+        "sampling": "sampling weights: they are not whole numbers, so their scale is ignored and they count as "
+        f"{effective:.6g} rows",
+    }
+    kinds = ["counts", "sampling"] if kind == "counts" else ["sampling"]
+    remedy = " or ".join(setting("weight_kind", each) for each in kinds)
     warn(
         MeaningWarning(
-            f"The weights have the sum {total:.6g} over {n_rows} rows and are treated as {called}: {taken}. "
-            f"{remedy}{setting('weight_kind', 'sampling')}."
+            f"The weights have the sum {total:.6g} over {n_rows} rows and are treated as {taken[kind]}. "
+            f"State what they are where the table is read: {remedy}."
         )
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import errno
 import gzip
 import io
 import lzma
@@ -42,9 +41,7 @@ class Limits:
 
     max_rows: int = 10_000_000  # of the table in the file
     max_columns: int = 100_000
-    # of the file, of what it unpacks to, and of the table, which takes one byte per cell. By default 4 GiB, and not
-    # more than 25 times the size of the file or 256 MiB, whichever is larger: no small file takes much memory
-    max_bytes: int | None = None
+    max_bytes: int | None = None  # of the file, of what it unpacks to, and of the table with one byte per cell
     size: int = LARGEST  # of the file
 
     def __post_init__(self) -> None:
@@ -54,7 +51,7 @@ class Limits:
 
     @cached_property
     def n_bytes(self) -> int:
-        """The limit in bytes that is in force."""
+        """The limit in bytes that is in force: by default small files may not take much memory either."""
         return default_limit(self.size, LARGEST) if self.max_bytes is None else self.max_bytes
 
     def check_shape(self, n_rows: int, n_columns: int) -> None:
@@ -104,8 +101,6 @@ def open_document(path: object, limits: Limits) -> Document:
     if isinstance(path, str) and path == "-":
         data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin).read, "a file")
     elif isinstance(path, str | PathLike):
-        if "*" in str(path) and not Path(path).exists():
-            raise FileNotFoundError(errno.ENOENT, "No such file; read_parts opens the files of a pattern", str(path))
         with open(path, "rb") as file:  # noqa: PTH123 - the Path of "" is the working directory
             if Path(path).is_file():  # at once, without a copy
                 limits.check_bytes(Path(path).stat().st_size, "a file")
@@ -113,11 +108,9 @@ def open_document(path: object, limits: Limits) -> Document:
     elif hasattr(path, "read"):
         data = limits.gather(path.read, "a file")
     else:
-        remedy = "a table in memory to as_table, and the content of a file as io.StringIO(text) or io.BytesIO(data)"
-        if isinstance(path, list | tuple) and all(isinstance(each, str | PathLike) for each in path):
-            remedy = "several files, which are the parts of a table, to read_parts"
         raise DataError(
-            f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}. Pass {remedy}.'
+            f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}. Pass a table in memory '
+            "to as_table, several files to read_parts, and the content of a file as io.StringIO(text) or io.BytesIO."
         )
     limits = replace(limits, size=len(data))
     data = _unpack(data, limits)

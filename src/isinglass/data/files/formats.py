@@ -44,15 +44,10 @@ FORMATS = {
     "xport": Format(b"HEADER RECORD*******LIB", partial(load_survey, "read_xport")),
     "excel": Format(b"\xd0\xcf\x11\xe0", options=frozenset({"sheet", "header", "decimal"})),
 }
-_FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
-    ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
-    ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
-    ((b"\x80\x03", b"\x80\x04", b"\x80\x05"), "a pickle of Python. Save the table as CSV or Parquet first"),
-    ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
-    ((b"\x89png", b"\xff\xd8\xff", b"gif8"), "a picture"),
-    ((b"%pdf-",), "a PDF document"),
+_NO_TABLE = re.compile(
+    rb'\s*(?:<(?:!doctype|html|\?xml)|[\[{]\s*["{\[]|%%matrixmarket|(?:%[^\n]*\n\s*)*@relation)', re.IGNORECASE
 )
-_ARFF, _JSON = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation", re.IGNORECASE), re.compile(rb'[\[{]\s*["{\[]')
+"""How web pages, XML, JSON, Matrix Market and ARFF files begin."""
 
 
 def find_format(document: Document, stated: str | None, options: Options) -> str:
@@ -71,15 +66,10 @@ def _recognize(document: Document) -> str:
         if format.start and document.data.startswith(format.start):
             is_sheet = kind == "npz" and (document.suffix == ".xlsx" or b"xl/workbook" in document.data)
             return "excel" if is_sheet else kind
-    start = document.data[:64].lstrip().lower()
-    for starts, what in _FOREIGN:
-        if start.startswith(starts):
-            raise DataError(f"the file must be a table; got {what}.")
-    if _ARFF.match(document.data[: 2**14]):
-        remedy = "Pass pandas.DataFrame(scipy.io.arff.loadarff(path)[0]) to as_table."
-        raise DataError(f"the file must be a table; got an ARFF file. {remedy}")
-    if document.suffix == ".json" or _JSON.match(start):
-        raise DataError("the file must be a table; got JSON. Save it as CSV first.")
+    if _NO_TABLE.match(document.data[: 2**14]):
+        raise DataError(
+            "the file must be a table; got a web page, XML, JSON, a Matrix Market or an ARFF file. Save it as CSV."
+        )
     return next((kind for kind, format in FORMATS.items() if document.suffix in format.endings), "text")
 
 

@@ -53,8 +53,6 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         ``"A1:A5"`` or pattern ``"A*"``.
     weights : str or int, optional
         The column that holds row weights; it becomes `Table.sample_weight`.
-    weight_kind : {"sampling", "counts"}, optional
-        What these weights stand for, as for `as_table`.
     labels : sequence of str or int, default=()
         Columns that are not variables, such as the group or the subject of each row; they become `Table.labels`.
         With ``missing="drop"``, rows that lack one are left out, too.
@@ -62,9 +60,8 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         What the values of columns are called, such as ``{"gender": {1: "men", 2: "women"}}``; every value that occurs
         needs a label. Categories keep the order of the values. A variable of 0 and 1 keeps these.
     na_values : sequence or mapping, optional
-        Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
-        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``.``, ``?`` and, except in columns of words,
-        ``None``; as for `as_table`.
+        As for `as_table`, besides an empty field, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``,
+        ``NULL``, ``null``, ``.``, ``?`` and, except in columns of words, ``None``.
     encoding : str, default="utf-8"
         Encoding of a text that is read from bytes. UTF-16 with a byte order mark is detected.
     decimal : {".", ","}, optional
@@ -72,9 +69,7 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         column holds only such numbers, otherwise the point.
     sheet : str or int, optional
         Name or number from 0 of the sheet of a spreadsheet; by default the first with more than one row and column.
-    kinds, scores : optional
-        As for `as_table`.
-    encode, binarize, reverse, covariates, missing, combine_indicators, names, guess : optional
+    encode, kinds, scores, binarize, reverse, covariates, missing, combine_indicators, names, weight_kind, guess
         As for `as_table`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
     max_rows, max_columns : int
         Largest numbers of rows and columns accepted: ten million and 100 000 by default.
@@ -126,8 +121,11 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     weighted = labeled if weights is None else _weigh(labeled, weights)
     others = [*labels.values(), *([] if weights is None else [weights])]
     chosen = _choose_columns(weighted, options, others)
+    if chosen.names is not None:
+        names = [name or f"column {chosen.number(j)}" for j, name in enumerate(chosen.names)]
+        chosen = replace(chosen, names=names)
     apart = {name: _called_cells(labeled.column(j)) for name, j in labels.items()}
-    return replace(_name_columns(chosen).named(options.names), apart=apart)
+    return replace(chosen.named(options.names), apart=apart)
 
 
 def _load(path: AnyFile, options: ReadOptions) -> Source:
@@ -235,22 +233,3 @@ def _choose_columns(source: Source, options: ReadOptions, apart: Collection[int]
             raise DataError(f"{setting('covariates')} names {key!r}, which is left out of the table by another option.")
         kept |= dict.fromkeys(places)
     return source.choose([j for j in kept if j not in left_out])
-
-
-def _name_columns(source: Source) -> Source:
-    """Return the table with a name for every column if it has names, after a check that none comes twice."""
-    if source.names is None:
-        return source
-    places: dict[str, int] = {}
-    for j, header in enumerate(source.names):
-        name = header or f"column {source.number(j)}"
-        if name in places:
-            place = source.origin.places[j]
-            remedies = [f"leave one out with {setting('drop', place, python=f'drop=[{place}]')}"]
-            remedies += [f"pass {setting('header', False)}"] if source.layout.has_header else []
-            raise DataError(
-                f"the file must be a table with distinct column names; got {name!r} in columns "
-                f"{source.number(places[name])} and {source.number(j)}. Rename one, or {', or '.join(remedies)}."
-            )
-        places[name] = j
-    return replace(source, names=list(places))

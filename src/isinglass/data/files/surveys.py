@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import struct
 import tempfile
 from collections.abc import Sequence
@@ -72,9 +73,6 @@ def _labeled_texts(data: bytes) -> tuple[list[bytes], str]:
     def integers(number: int) -> tuple[int, ...]:
         return struct.unpack(f"{order}{number}i", file.read(4 * number))
 
-    def skip(n_bytes: int) -> None:
-        file.seek(max(n_bytes, 0), io.SEEK_CUR)
-
     encoding, values, texts = "cp1252", list[bytes](), list[bytes]()
     is_text: dict[int, bool] = {}  # by the number of a variable, which counts the segments of eight bytes before it
     segment = 1
@@ -88,25 +86,23 @@ def _labeled_texts(data: bytes) -> tuple[list[bytes], str]:
             if width >= 0:  # 0 is a number; -1 a further segment of the text before
                 is_text[segment] = width > 0 or any(each >> 16 in (1, 2) for each in formats)
                 segment += max(-(-width // 8), 1)
-            skip(8)  # its name
-            if has_label:
-                skip(-(-integers(1)[0] // 4) * 4)
-            skip(8 * abs(n_missing))
+            file.read(8)  # its name
+            file.read(-(-integers(1)[0] // 4) * 4 if has_label else 0)
+            file.read(8 * abs(n_missing))
         elif kind == _LABELS:
             values = []
             for _ in range(first):
                 values.append(file.read(8))
-                skip(file.read(1)[0] // 8 * 8 + 7)  # its label
+                file.read(file.read(1)[0] // 8 * 8 + 7)  # its label
         elif kind == _LABELED:
             named = integers(max(first, 0))
             if not is_text.keys() >= set(named):
                 raise DataError("the SPSS file is damaged: it has value labels for variables that do not exist.")
             texts += values if any(is_text[each] for each in named) else []
         elif kind == _LINES:
-            skip(80 * first)
+            file.read(80 * first)
         elif kind == _EXTENSION:
-            size, number = integers(2)
-            body = file.read(max(size, 0) * max(number, 0))
+            body = file.read(max(math.prod(integers(2)), 0))
             if first == _ENCODING:
                 encoding = body.decode()
             elif first == _INTEGERS and body[28:32] == struct.pack(f"{order}i", 65001):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -133,53 +133,43 @@ def _check_utf8(data: bytes) -> None:
         ) from None
 
 
-class _Split(NamedTuple):
-    """How a delimiter splits the first records; the better split is the larger one."""
-
-    share: float  # of the records that have the usual number of fields
-    width: int  # that number
-    is_first_alike: bool  # whether the first record has it, too
-
-    @property
-    def is_even(self) -> bool:
-        """Whether all records have the same number of fields, two or more."""
-        return self.share == 1 and self.is_first_alike and self.width > 1
-
-
 def find_delimiter(data: bytes, known: str | None = None) -> str:
-    """Choose the delimiter that splits the first records into the same number of fields, the most of them.
+    """Choose the delimiter that splits most of the first records into the same number of fields, the most of them.
 
-    A ``known`` one that does so comes first. Of equals one that splits the first record like the others wins, then the
-    first in the order tab, comma, semicolon, bar. Blanks separate fields only where none of these splits all records.
-    If none splits them evenly, it is the one that splits most of them alike.
+    A ``known`` one that splits all of them evenly comes first. Of equals one that splits the first record like the
+    others wins, then the first in the order tab, comma, semicolon, bar; blanks only where none of these splits all.
     """
     sample = data[:_SAMPLE_BYTES]
     if len(data) > len(sample):
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    if known and _try_delimiter(sample, known).is_even:
+    splits = {each: _try_delimiter(sample, each) for each in DELIMITERS.values()}
+    if known and splits.get(known, (0.0, 0, False))[::2] == (1.0, True):
         return known
-    splits = {delimiter: _try_delimiter(sample, delimiter) for delimiter in DELIMITERS.values()}
     blank = splits.pop(" ")
-    best = max(splits, key=lambda delimiter: splits[delimiter])
-    if not splits[best].is_even and blank > splits[best]:  # otherwise blanks are within cells
+    best = max(splits, key=lambda each: splits[each])
+    if splits[best][::2] != (1.0, True) and blank > splits[best]:  # otherwise blanks are within cells
         return " "
-    return best if splits[best].width > 1 else ","
+    return best if splits[best][1] > 1 else ","
 
 
-def _try_delimiter(sample: bytes, delimiter: str) -> _Split:
-    """Return how a delimiter splits the first records."""
-    records = islice(split(separate(sample, delimiter), delimiter), SAMPLE_RECORDS)
+def _try_delimiter(sample: bytes, delimiter: str) -> tuple[float, int, bool]:
+    """Return how a delimiter splits the first records.
+
+    This is the share of them with the usual number of fields, this number, and whether the first record has it, too.
+    """
     widths: list[int] = []
     try:
-        widths.extend(len(record) for _, record in records)
+        widths.extend(
+            len(record) for _, record in islice(split(separate(sample, delimiter), delimiter), SAMPLE_RECORDS)
+        )
     except csv.Error:
         widths.append(0)  # a broken record is unlike those above it
     width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
     if width < 2:
-        return _Split(0.0, 0, is_first_alike=False)
+        return 0.0, 0, False
     if len(widths) > 1 and widths[0] == widths[1] - 1:  # R leaves the corner of the header out
         times += widths[1] == width
-    return _Split(times / len(widths), width, widths[0] == width)
+    return times / len(widths), width, widths[0] == width
 
 
 def separate(data: bytes, delimiter: str) -> bytes:

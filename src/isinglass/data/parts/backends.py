@@ -62,12 +62,7 @@ class Part:
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        found = block.read(coding)
-        if found is None:
-            nothing = np.empty((0, len(coding.columns)), dtype=np.uint8)
-            bits, n_missing = np.packbits(nothing, axis=1), np.zeros(len(coding.columns), dtype=np.intp)
-            return cls(block.number, bits, len(coding.columns), None, n_missing, n_empty=0, n_dropped=0)
-        table, weight = found
+        table, weight = block.read(coding)
         codes, (n_rows, n_columns) = table.codes, table.shape
         gone = np.empty((0, n_columns), dtype=bool) if table.missing_cells is None else table.missing_cells
         if table.holes is not None:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
     from distributed import Client
 
-_NO_ROW = "X must have at least one row; got none in all parts."
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PartOptions(TwoValueOptions, FileOptions):
@@ -147,25 +145,16 @@ def _find_coding(blocks: list[Block], backend: Backend) -> Coding:
     """Return one coding for all blocks: the one that is given, or that of the first, or of the values of all."""
     options = blocks[0].options
     if options.encode is None or isinstance(options.encode, Coding):  # the same in all parts
-        for block in blocks:
-            (coding,) = backend.read(_find_coding_of, [block])
-            if coding is not None:  # the block has rows
-                return coding
-        raise DataError(_NO_ROW)
-    condensed = [source for source in backend.read(_condense, blocks) if source is not None]
-    if not condensed:
-        raise DataError(_NO_ROW)
-    values = join_values(condensed)
+        return backend.read(_find_coding_of, blocks[:1])[0]
+    values = join_values(backend.read(_condense, blocks))
     with suppress_warnings(MeaningWarning):
         found = find_coding(values, replace(options, missing="error"))  # values are no rows that could be dropped
     return replace(found.coding, missing=options.missing)
 
 
-def _find_coding_of(block: Block) -> Coding | None:
+def _find_coding_of(block: Block) -> Coding:
     """Return the coding of a block of 0 and 1, or the one that is given, with the names of the block."""
     source, options = block.open(), block.options
-    if source is None:
-        return None
     if not isinstance(options.encode, Coding):
         with suppress_warnings(MeaningWarning):
             return find_coding(source, options).coding
@@ -173,9 +162,8 @@ def _find_coding_of(block: Block) -> Coding | None:
     return replace(options.encode, names=None if names is None else tuple(names), missing=options.missing)
 
 
-def _condense(block: Block) -> Source | None:
-    source = block.open()
-    return None if source is None else source.condensed()
+def _condense(block: Block) -> Source:
+    return block.open().condensed()
 
 
 def _count(part: Part) -> tuple[int, tuple[object, ...]]:
