@@ -26,10 +26,10 @@ print(*(folder / "edges.csv").read_text().splitlines()[:4], sep="\n")
 # %%
 # With networkx you can apply all its algorithms to the graph.
 
-graph = export.to_networkx(net, **looks)
+graph = export.to_networkx(net)
 between = networkx.betweenness_centrality(graph)
 print("between the others:", max(between, key=between.get))
-colors = [{"R": "tab:red", "D": "tab:blue", "I": "tab:green"}[party] for _, party in graph.nodes(data="party")]
+colors = [{"R": "tab:red", "D": "tab:blue", "I": "tab:green"}[party] for party in senate.parties]
 ax = plt.figure(figsize=(7, 5)).add_subplot()
 networkx.draw_networkx(
     graph,

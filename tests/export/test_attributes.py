@@ -56,7 +56,7 @@ def test_attributes_from_mappings_and_frames(frame):
     attributes = frame({"party": ["R", "D", "R"], "age": [1, 2, 3]})
     graph = annotate(model, node_attributes=attributes, color_by="party", group_colors={"R": "red"})
     assert (graph.nodes["party"].values, graph.nodes["age"].values) == (("R", "D", "R"), (1, 2, 3))
-    first, second, third = graph.colors.values
+    first, second, third = graph.nodes["color"].values
     assert first == third == "#d55e00" != second
 
 

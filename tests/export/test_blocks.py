@@ -82,13 +82,6 @@ def test_blocks_of_a_binary_network_are_its_couplings():
     assert lines[1:] == [["rain", "wind", "", "", "1.5"]]
 
 
-def test_formulas_in_labels_are_disarmed_on_request(network):
-    labels = {line[2] for line in rows("blocks", network, spreadsheet_safe=True)}
-    assert "'=1+1" in labels
-    assert "=1+1" not in labels
-    assert "=1+1" in {line[2] for line in rows("blocks", network)}
-
-
 def test_nodes_have_kinds_and_categories_and_no_field(network):
     header, *lines = rows("nodes", network)
     assert header == ["name", "kind", "categories", "degree", "strength"]

@@ -81,15 +81,6 @@ def test_matrix_is_read_back(p, seed):
     assert Network.from_couplings(matrix, model.fields, model.names) == model
 
 
-def test_names_are_changed_on_request_only(model):
-    assert any("=1+1" in row[:2] for row in rows(written("edges", model)))
-    for format in ("edges", "nodes", "matrix"):
-        cells = {cell for row in rows(written(format, model, spreadsheet_safe=True)) for cell in row}
-        assert "'=1+1" in cells
-        assert "=1+1" not in cells
-        assert any(cell.startswith("-0.") for cell in cells) or format == "nodes"  # numbers stay numbers
-
-
 def test_an_empty_network_has_a_header():
     model = Network.from_couplings([[0.0]], [0.0])
     assert written("edges", model) == "source,target,coupling,sign,weight\n"

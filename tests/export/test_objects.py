@@ -17,14 +17,12 @@ def model():
 
 
 def test_networkx(model):
-    graph = to_networkx(model, node_attributes={"party": ["R", None, "D", "I"]}, edge_attributes={"f": [1.0, 2.0]})
+    graph = to_networkx(model)
     assert list(graph) == ["a", "b", "c", "alone"]
     assert dict(graph.degree()) == {name: data["degree"] for name, data in graph.nodes(data=True)}
     strengths = {name: data["strength"] for name, data in graph.nodes(data=True)}
     assert dict(graph.degree(weight="weight")) == pytest.approx(strengths)
-    assert graph.edges["a", "b"] == {"coupling": -2.0, "sign": -1, "weight": 2.0, "f": 1.0}
-    assert "party" not in graph.nodes["b"]
-    assert graph.nodes["c"]["party"] == "D"
+    assert graph.edges["a", "b"] == {"coupling": -2.0, "sign": -1, "weight": 2.0}
 
 
 def test_one_line_writes_graphml(model, tmp_path):

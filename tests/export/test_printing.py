@@ -231,15 +231,9 @@ def test_columns_of_several_lengths():
         write_table({"a": [1], "b": [1, 2]}, "-", "csv")
 
 
-def test_the_columns_of_a_matrix_are_nodes(tmp_path):
-    names = ["p", "coupling", "weight", "sign", "BMI", "Q1_a"]
-    couplings = np.zeros((6, 6))
-    couplings[0, 1] = couplings[1, 0] = -1.5
-    write_network(Network.from_couplings(couplings, np.zeros(6), names=names), tmp_path / "m.md", "matrix")
-    head, _, *rows = (tmp_path / "m.md").read_text().splitlines()
-    assert head == "|  | p | coupling | weight | sign | BMI | Q1\\_a |"
-    assert rows[0] == "| p | 0.000 | −1.500 | 0.000 | 0.000 | 0.000 | 0.000 |"
-    assert len(rows) == 6
+def test_a_matrix_is_not_for_print(tmp_path):
+    with pytest.raises(DataError, match=r"Write \.csv"):
+        write_network(Network([0.0], [], []), tmp_path / "m.md", "matrix")
 
 
 def test_no_row_of_latex_begins_with_an_argument_of_the_row_before():

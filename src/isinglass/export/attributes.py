@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import as_numbers
@@ -14,7 +13,7 @@ from isinglass.arrays import FloatArray, plain_value
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.values import show_span
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.escaping import storable, xml_characters
+from isinglass.export.escaping import Cell, storable, xml_characters
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network, solution_of
@@ -26,16 +25,14 @@ if TYPE_CHECKING:
 
 AttributeTable: TypeAlias = "Mapping[str, object] | IntoDataFrame"
 Positions: TypeAlias = ArrayLike | Mapping[str, Sequence[float]]  # in order, or by name
-Cell: TypeAlias = str | float | int | bool | None
 Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
 
 # Names that the files themselves use, or that Gephi, networkx and Cytoscape give a meaning. Compared without case, as
 # Cytoscape does.
-_OURS = {"id", "name", "color", "r", "g", "b"}
-_READERS = {"start", "end", "selected", "suid", "shared name"}
+_BOTH = {"id", "name", "color", "r", "g", "b", "start", "end", "selected", "suid", "shared name"}
 RESERVED = {
-    "node": _OURS | _READERS | {"label", "field", "degree", "strength", "x", "y", "z", "viz", "pid", "parents"},
-    "edge": _OURS | _READERS | {"source", "target", "coupling", "sign", "weight", "key", "interaction"},
+    "node": _BOTH | {"label", "field", "degree", "strength", "x", "y", "z", "viz", "pid", "parents"},
+    "edge": _BOTH | {"source", "target", "coupling", "sign", "weight", "key", "interaction"},
 }
 _OF_CATEGORIES = {"node": {"kind", "categories", "scores", "fields"}, "edge": {"block"}}
 
@@ -53,17 +50,11 @@ class Annotated:
     """A network with all columns of a file about it. Edges are in the order of `Network.by_strength`."""
 
     network: Network
-    nodes: Mapping[str, Column]  # all but the name
-    colors: Column | None  # of the nodes
+    nodes: Mapping[str, Column]  # all but the name; "color" if there are groups
     edges: Mapping[str, Column]  # all but the two nodes
     pairs: list[list[int]]  # the two nodes of every edge
-    positions: FloatArray | None
-    facts: Mapping[str, Cell]  # alpha and certificate, where they are known
-
-    @property
-    def colored_nodes(self) -> dict[str, Column]:
-        """The columns of nodes for formats that have colors."""
-        return {**self.nodes, **({} if self.colors is None else {"color": self.colors})}
+    positions: FloatArray | None = None
+    facts: Mapping[str, Cell] | None = None  # alpha and certificate, as far as they are known
 
 
 def annotate(
@@ -78,30 +69,30 @@ def annotate(
     """Return a network with its attributes; the parameters are those of `write_network`."""
     drawn = as_network(network).without_covariates()
     attributes = list_columns(node_attributes, "node_attributes")
-    nodes, colors = _node_columns(drawn, attributes), None
+    nodes = _node_columns(drawn, attributes)
     if color_by is not None:
         given = dict(attributes)
         if not isinstance(color_by, str) or color_by not in given:
             known = ", ".join(map(repr, given)) or "there are none"
             raise ArgumentError("color_by", f"must be one of the node attributes ({known})", color_by)
         groups, color_of = read_groups(given[color_by], group_colors, drawn.names)
-        colors = Column("text", tuple(color_of[group] for group in groups))
+        nodes["color"] = Column("text", tuple(color_of[group] for group in groups))
     elif group_colors is not None:
         raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
     edges = _edge_columns(drawn, list_columns(edge_attributes, "edge_attributes"))
     pairs = drawn.edge_index[drawn.by_strength].tolist()
     places = None if positions is None else check_positions(positions, drawn.names)
-    return Annotated(drawn, nodes, colors, edges, pairs, places, _facts(network))
+    return Annotated(drawn, nodes, edges, pairs, places, _facts(network))
 
 
 def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
     """Return what a network and its user say about the nodes."""
-    variables, columns = network.variables, {}
+    variables = network.variables
     if variables.is_binary:
-        columns["field"] = Column("real", tuple(network.fields.tolist()))
+        columns = {"field": Column("real", tuple(network.fields.tolist()))}
     else:
         listed = (storable(_list_categories(network, s)) for s in range(network.n_features))
-        columns |= {"kind": Column("text", network.kinds), "categories": Column("text", tuple(listed))}
+        columns = {"kind": Column("text", network.kinds), "categories": Column("text", tuple(listed))}
     if variables.wording is not None and "wording" not in {key.casefold() for key, _ in attributes}:
         columns["wording"] = Column("text", tuple(map(storable, variables.wording)))
     columns["degree"] = Column("integer", tuple(network.degree.tolist()))
@@ -142,14 +133,12 @@ def check_positions(positions: Positions, names: Sequence[str]) -> FloatArray:
 
 
 def list_columns(table: object, name: str) -> list[tuple[str, Any]]:  # Any: as the user has them
-    """Return the columns of a mapping, a data frame, a structured array or a record with ``columns``."""
+    """Return the columns of a mapping, a data frame or a record with ``columns``."""
     if table is None:
         return []
     columns = getattr(table, "columns", table)
     if isinstance(columns, Mapping):
         return list(columns.items())
-    if isinstance(table, np.ndarray) and table.dtype.names is not None:
-        return [(key, table[key]) for key in table.dtype.names]
     frame = as_frame(table)
     if frame is None:
         raise DataError(f"{name} must be a data frame or a mapping of columns; got {type(table).__name__}.")
@@ -163,7 +152,7 @@ def _facts(network: NetworkLike) -> dict[str, Cell]:
     if solution is None:
         return {}
     facts = {name: getattr(solution, name) for name in ("alpha", "kkt_residual", "duality_gap", "converged")}
-    return {name: value for name, value in facts.items() if value == value}  # a comparator may not know them
+    return {name: value for name, value in facts.items() if value == value}  # NaN where it is not known
 
 
 def read_cells(what: str, values: Iterable[object]) -> list[Cell]:
@@ -178,6 +167,12 @@ def read_cells(what: str, values: Iterable[object]) -> list[Cell]:
     return cells
 
 
+def are_numbers(cells: Iterable[Cell]) -> bool:
+    """Tell whether the present values of a column are numbers, at least one."""
+    present = [cell for cell in cells if cell is not None]
+    return bool(present) and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in present)
+
+
 def read_column(name: str, values: Iterable[object], length: int) -> Column:
     """Return a column of the narrowest kind: booleans, 64-bit integers, numbers, else text."""
     cells = read_cells(f"attribute {name!r}", values)
@@ -186,24 +181,23 @@ def read_column(name: str, values: Iterable[object], length: int) -> Column:
     present = [cell for cell in cells if cell is not None]
     if present and all(isinstance(cell, bool) for cell in present):
         return Column("boolean", tuple(cells))
-    if present and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in present):
-        if all(isinstance(cell, int) and -(2**63) <= cell < 2**63 for cell in present):
-            return Column("integer", tuple(cells))
-        return Column("real", tuple(None if cell is None else float(cell) for cell in cells))
-    return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
+    if not are_numbers(present):
+        return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
+    if all(isinstance(cell, int) and -(2**63) <= cell < 2**63 for cell in present):
+        return Column("integer", tuple(cells))
+    return Column("real", tuple(None if cell is None else float(cell) for cell in cells))
 
 
 def check_name(name: object, of: Literal["node", "edge"], variables: Variables, taken: Iterable[str]) -> str:
-    """Return the name of an attribute as it is written, unless it has another meaning in a file."""
+    """Return the name of an attribute as all files have it, unless it has another meaning in one of them."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
+    written = xml_characters(name)
     is_binary = all(kind == "binary" for kind in variables.take(variables.is_modeled).kinds)
-    reserved = RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
-    reasons = {
-        "isinglass, Gephi, networkx or Cytoscape give that name a meaning, and all files share names": reserved,
-        "another column has that name, in upper or lower case": {xml_characters(other).casefold() for other in taken},
-    }
-    for reason, names in reasons.items():
-        if {name.casefold(), xml_characters(name).casefold()} & names:
-            raise DataError(f"an attribute of {of}s cannot be called {name!r}: {reason}. Rename it.")
-    return storable(name)
+    if written.casefold() in RESERVED[of] or (not is_binary and written.casefold() in _OF_CATEGORIES[of]):
+        reason = "isinglass, Gephi, networkx or Cytoscape give that name a meaning, and all files share names"
+    elif written.casefold() in {other.casefold() for other in taken}:
+        reason = "another column has that name, in upper or lower case"
+    else:
+        return written
+    raise DataError(f"an attribute of {of}s cannot be called {name!r}: {reason}. Rename it.")

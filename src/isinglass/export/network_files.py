@@ -5,16 +5,16 @@ CSV is UTF-8 with line feeds, quoted as in RFC 4180. GEXF is version 1.2draft: n
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from isinglass.arguments import check_flag, check_word
+from isinglass.arguments import check_word
 from isinglass.atomic import Target, write_lines
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import import_networkx
-from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, Positions, annotate
-from isinglass.export.escaping import csv_line, storable, value_text, xml_element, xml_ids, xml_text
+from isinglass.export.attributes import Annotated, AttributeTable, Column, Positions, annotate
+from isinglass.export.escaping import Cell, csv_line, storable, value_text, xml_characters
 from isinglass.export.printing import SPELLINGS, ending_of, print_columns
 from isinglass.json_text import json_text
 from isinglass.network import Network
@@ -24,7 +24,6 @@ from isinglass.show.palette import SIGNS, GroupColors, channels
 KIND, VERSION = "isinglass network", 1
 SUFFIXES = {".csv": "edges", ".md": "edges", ".tex": "edges", ".gexf": "gexf", ".graphml": "graphml", ".json": "json"}
 SPREAD = 1000.0  # factor of positions in GEXF: Gephi draws a node about 10 units wide, and a layout lies in [−1, 1]²
-_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 _GEXF = "http://www.gexf.net/1.2draft"
 _GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
@@ -40,13 +39,12 @@ def write_network(
     color_by: str | None = None,
     group_colors: GroupColors | None = None,
     positions: Positions | None = None,
-    spreadsheet_safe: bool = False,
 ) -> None:
     """Write a network to a file.
 
-    CSV files have no colors and no positions, GraphML files no positions. In GEXF nodes are called n0, n1, …, and their
-    names are the labels; the weight of an edge is |coupling|, as Gephi's layouts and statistics do not work with
-    negative weights. Positions are multiplied by 1000 there.
+    CSV and GraphML files have no positions. In GEXF nodes are called n0, n1, …, and their names are the labels; the
+    weight of an edge is |coupling|, as Gephi's layouts and statistics do not work with negative weights. Positions are
+    multiplied by 1000 there.
 
     Parameters
     ----------
@@ -65,14 +63,11 @@ def write_network(
     edge_attributes : mapping of str to sequence, or data frame, optional
         Columns with one value per edge, in the order of ``network.edges()``: the largest absolute coupling first.
     color_by : str, optional
-        The node attribute whose values are groups with a color each.
+        The node attribute whose values are groups with a color each, in the column ``color``.
     group_colors : mapping, optional
         Colors of some of these groups, ``#rrggbb`` or a name such as "red"; the others are chosen.
     positions : array-like of shape (n_features, 2) or mapping, optional
         Positions of the nodes, in order or by name, for example from `isinglass.layout`.
-    spreadsheet_safe : bool, default False
-        Put an apostrophe before texts in a CSV file that a spreadsheet would run as formulas: those that begin with
-        ``=``, ``+``, ``-``, ``@``, a tab or a carriage return.
 
     Examples
     --------
@@ -93,7 +88,9 @@ def write_network(
             raise ArgumentError("path", f"must end in {', '.join(SUFFIXES)}", str(path), remedy)
         format = SUFFIXES[ending]
     check_word("format", format, (*ROWS, *LINES))
-    check_flag("spreadsheet_safe", spreadsheet_safe)
+    is_print = ending in (".md", ".tex") and format in ROWS
+    if is_print and format == "matrix":
+        raise DataError("a matrix is written as CSV: its columns are nodes, too many for print. Write .csv.")
     graph = annotate(
         network,
         node_attributes=node_attributes,
@@ -104,25 +101,20 @@ def write_network(
     )
     if format in LINES:
         write_lines(LINES[format](graph), path)
-    elif ending in (".md", ".tex"):
+    elif is_print:
         head, *rows = ROWS[format](graph)
         columns = [(str(name), [row[k] for row in rows]) for k, name in enumerate(head)]
-        write_lines(print_columns(columns, SPELLINGS[ending], 3, of_nodes=format == "matrix"), path)
+        write_lines(print_columns(columns, SPELLINGS[ending], 3), path)
     else:
-        write_lines((csv_line(row, spreadsheet_safe=spreadsheet_safe) for row in ROWS[format](graph)), path)
+        write_lines(map(csv_line, ROWS[format](graph)), path)
 
 
-def to_networkx(
-    network: NetworkLike,
-    *,
-    node_attributes: AttributeTable | None = None,
-    edge_attributes: AttributeTable | None = None,
-) -> Any:  # Any: a graph of networkx, which has no types
+def to_networkx(network: NetworkLike) -> Any:  # Any: a graph of networkx, which has no types
     """Return a ``networkx.Graph`` whose nodes are the names.
 
-    Nodes have ``field`` (or ``kind`` and ``categories``), ``degree``, ``strength`` and the attributes; edges
-    ``coupling``, ``sign``, ``weight`` (|coupling|) and theirs. Missing values are left out. The other
-    parameters are those of `write_network`; networkx comes with ``pip install "isinglass[graph]"``.
+    Nodes have ``field`` (or ``kind`` and ``categories``), ``degree`` and ``strength``, edges ``coupling``, ``sign`` and
+    ``weight`` (|coupling|). Add others by ``networkx.set_node_attributes``; networkx comes with
+    ``pip install "isinglass[graph]"``.
 
     Examples
     --------
@@ -132,15 +124,15 @@ def to_networkx(
     {'coupling': -1.5, 'sign': -1, 'weight': 1.5}
     """
     networkx = import_networkx()
-    graph = annotate(network, node_attributes=node_attributes, edge_attributes=edge_attributes)
+    graph = annotate(network)
     result, nodes = networkx.Graph(), graph.network.names
-    result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(nodes))
-    result.add_edges_from((nodes[s], nodes[t], _present(graph.edges, k)) for k, (s, t) in enumerate(graph.pairs))
+    result.add_nodes_from((name, _cells(graph.nodes, k)) for k, name in enumerate(nodes))
+    result.add_edges_from((nodes[s], nodes[t], _cells(graph.edges, k)) for k, (s, t) in enumerate(graph.pairs))
     return result
 
 
-def _present(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
-    return {name: column.values[k] for name, column in columns.items() if column.values[k] is not None}
+def _cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
+    return {name: column.values[k] for name, column in columns.items()}
 
 
 def _edge_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
@@ -189,24 +181,25 @@ def _field_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
 
 
 def _json_lines(graph: Annotated) -> Iterator[str]:
-    """Yield the node-link layout of networkx, a line per node and per edge."""
-    network, nodes = graph.network, graph.colored_nodes
+    """Yield the node-link layout of networkx, a line per node and per edge; infinite numbers become null."""
+    network, places = graph.network, {}
     if graph.positions is not None:
-        nodes |= {axis: Column("real", tuple(graph.positions[:, k].tolist())) for k, axis in enumerate("xy")}
-    facts = {name: _json_cell(value) for name, value in graph.facts.items()}
-    head = json_text({"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": facts})
-    yield head.removesuffix("}") + ","
+        places = {axis: Column("real", tuple(graph.positions[:, k].tolist())) for k, axis in enumerate("xy")}
+    facts = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": graph.facts}
+    yield json_text(facts).removesuffix("}") + ","
     yield '"nodes": ['
-    yield ",\n".join(
-        json_text({"id": k, "name": storable(name), **_json_cells(nodes, k), **_json_categories(network, k)})
+    columns = {**graph.nodes, **places}
+    nodes = (
+        {"id": k, "name": storable(name), **_cells(columns, k), **_json_categories(network, k)}
         for k, name in enumerate(network.names)
     )
+    yield ",\n".join(map(json_text, nodes))
     yield "],"
     yield '"edges": ['
     numbers = network.by_strength.tolist()
     blocks = ({} if network.edge_signs[k] else {"block": network.blocks[k].tolist()} for k in numbers)
     each = enumerate(zip(graph.pairs, blocks, strict=True))
-    edges = ({"source": s, "target": t, **_json_cells(graph.edges, k), **block} for k, ((s, t), block) in each)
+    edges = ({"source": s, "target": t, **_cells(graph.edges, k), **block} for k, ((s, t), block) in each)
     yield ",\n".join(map(json_text, edges))
     yield "]}"
 
@@ -222,89 +215,75 @@ def _json_categories(network: Network, node: int) -> dict[str, object]:
     }
 
 
-def _json_cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
-    return {name: _json_cell(column.values[k]) for name, column in columns.items()}
-
-
-def _json_cell(value: Cell) -> Cell:
-    """Return the value, or a text for infinity, which strict JSON does not have."""
-    return value_text(value) if isinstance(value, float) and math.isinf(value) else value
-
-
-def gexf_lines(graph: Annotated) -> Iterator[str]:
+def _gexf_lines(graph: Annotated) -> Iterator[str]:
     """Yield the lines of a GEXF file; nodes are called n0, n1, …, and their names are labels."""
-    nodes, edges = graph.colored_nodes, dict(graph.edges)
-    colors = [SIGNS[sign] for sign in edges["sign"].values]  # type: ignore[index]  # integers
-    weights = edges.pop("weight").values  # an attribute of the edge itself
-    edges["color"] = Column("text", tuple(colors))
-    yield _DECLARATION
-    yield xml_element("gexf", {"xmlns": _GEXF, "xmlns:viz": f"{_GEXF}/viz", "version": "1.2"}, closed=False)
-    yield "<meta><creator>isinglass</creator></meta>"
-    yield xml_element("graph", {"mode": "static", "defaultedgetype": "undirected", "idtype": "string"}, closed=False)
-    for of, columns in (("node", nodes), ("edge", edges)):
-        yield xml_element("attributes", {"class": of, "mode": "static"}, closed=False)
-        for number, (name, column) in enumerate(columns.items()):
-            yield xml_element("attribute", {"id": str(number), "title": name, "type": _TYPES[column.kind]})
-        yield "</attributes>"
-    yield "<nodes>"
+    edge_columns = dict(graph.edges)
+    weights = edge_columns.pop("weight").values  # an attribute of the edge itself
+    signs = graph.network.edge_signs[graph.network.by_strength].tolist()
+    edge_columns["color"] = Column("text", tuple(SIGNS[sign] for sign in signs))
+    root = Element("gexf", {"xmlns": _GEXF, "xmlns:viz": f"{_GEXF}/viz", "version": "1.2"})
+    body = SubElement(root, "graph", mode="static", defaultedgetype="undirected", idtype="string")
+    for of, columns in (("node", graph.nodes), ("edge", edge_columns)):
+        declared = SubElement(body, "attributes", {"class": of, "mode": "static"})
+        for name, column in columns.items():
+            SubElement(declared, "attribute", id=name, title=name, type=_TYPES[column.kind])
+    nodes, edges = SubElement(body, "nodes"), SubElement(body, "edges")
     for k, name in enumerate(graph.network.names):
-        yield xml_element("node", {"id": f"n{k}", "label": name}, closed=False)
-        yield from _gexf_values(nodes, k)
-        if graph.colors is not None:
-            yield _gexf_color(str(graph.colors.values[k]))
+        node = SubElement(nodes, "node", id=f"n{k}", label=xml_characters(name))
+        _add_gexf_values(node, graph.nodes, k)
         if graph.positions is not None:
             x, y = (value_text(SPREAD * value) for value in graph.positions[k].tolist())
-            yield xml_element("viz:position", {"x": x, "y": y, "z": "0.0"})
-        yield "</node>"
-    yield "</nodes>"
-    yield "<edges>"
+            SubElement(node, "viz:position", x=x, y=y, z="0.0")
     for k, (s, t) in enumerate(graph.pairs):
-        ends = {"id": str(k), "source": f"n{s}", "target": f"n{t}", "weight": value_text(weights[k])}
-        yield xml_element("edge", ends, closed=False)
-        yield from _gexf_values(edges, k)
-        yield _gexf_color(colors[k])
-        yield "</edge>"
-    yield from ("</edges>", "</graph>", "</gexf>")
+        edge = SubElement(edges, "edge", id=f"{k}", source=f"n{s}", target=f"n{t}", weight=value_text(weights[k]))
+        _add_gexf_values(edge, edge_columns, k)
+    yield from _xml_lines(root)
 
 
-def _gexf_values(columns: Mapping[str, Column], k: int) -> Iterator[str]:
-    yield "<attvalues>"
-    for number, column in enumerate(columns.values()):
-        if (value := column.values[k]) is not None:
-            yield xml_element("attvalue", {"for": str(number), "value": value_text(value)})
-    yield "</attvalues>"
+def _add_gexf_values(element: Element, columns: Mapping[str, Column], k: int) -> None:
+    """Add the attributes of a node or an edge, and its color if it has one."""
+    values = SubElement(element, "attvalues")
+    for name, value in _present(columns, k).items():
+        SubElement(values, "attvalue", {"for": name, "value": value})
+    if "color" in columns:
+        color = channels(str(columns["color"].values[k]))
+        SubElement(element, "viz:color", dict(zip("rgb", map(str, color), strict=True)))
 
 
-def _gexf_color(color: str) -> str:
-    red, green, blue = map(str, channels(color))
-    return xml_element("viz:color", {"r": red, "g": green, "b": blue})
-
-
-def graphml_lines(graph: Annotated) -> Iterator[str]:
+def _graphml_lines(graph: Annotated) -> Iterator[str]:
     """Yield the lines of a GraphML file, in which nodes are identified by their names."""
-    names, nodes, edges = xml_ids(graph.network.names), graph.colored_nodes, graph.edges
-    yield _DECLARATION
-    yield xml_element("graphml", {"xmlns": _GRAPHML}, closed=False)
-    for of, columns in (("node", nodes), ("edge", edges)):
-        for number, (name, column) in enumerate(columns.items()):
-            key = {"id": f"{of}{number}", "for": of, "attr.name": name, "attr.type": _TYPES[column.kind]}
-            yield xml_element("key", key)
-    yield xml_element("graph", {"edgedefault": "undirected"}, closed=False)
+    names = [xml_characters(name) or "(no name)" for name in graph.network.names]  # igraph refuses an empty id
+    if len(set(names)) < len(names):
+        raise DataError("names must differ in more than control characters for GraphML. Rename nodes, or write GEXF.")
+    root = Element("graphml", xmlns=_GRAPHML)
+    for of, columns in (("node", graph.nodes), ("edge", graph.edges)):
+        for name, column in columns.items():
+            key = {"id": f"{of} {name}", "for": of, "attr.name": name, "attr.type": _TYPES[column.kind]}
+            SubElement(root, "key", key)
+    body = SubElement(root, "graph", edgedefault="undirected")
     for k, name in enumerate(names):
-        yield xml_element("node", {"id": name}, closed=False)
-        yield from _graphml_values("node", nodes, k)
-        yield "</node>"
+        node = SubElement(body, "node", id=name)
+        _add_graphml_values(node, "node", _present(graph.nodes, k))
     for k, (s, t) in enumerate(graph.pairs):
-        yield xml_element("edge", {"source": names[s], "target": names[t]}, closed=False)
-        yield from _graphml_values("edge", edges, k)
-        yield "</edge>"
-    yield from ("</graph>", "</graphml>")
+        edge = SubElement(body, "edge", source=names[s], target=names[t])
+        _add_graphml_values(edge, "edge", _present(graph.edges, k))
+    yield from _xml_lines(root)
 
 
-def _graphml_values(of: str, columns: Mapping[str, Column], k: int) -> Iterator[str]:
-    for number, column in enumerate(columns.values()):
-        if (value := column.values[k]) is not None:
-            yield xml_element("data", {"key": f"{of}{number}"}, closed=False) + xml_text(value_text(value)) + "</data>"
+def _add_graphml_values(element: Element, of: str, values: Mapping[str, str]) -> None:
+    for name, value in values.items():
+        SubElement(element, "data", key=f"{of} {name}").text = value
+
+
+def _present(columns: Mapping[str, Column], k: int) -> dict[str, str]:
+    """Return the values that there are of a node or an edge, as texts for XML."""
+    return {name: xml_characters(value_text(value)) for name, value in _cells(columns, k).items() if value is not None}
+
+
+def _xml_lines(root: Element) -> Iterator[str]:
+    indent(root)
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield tostring(root, encoding="unicode")
 
 
 ROWS: Mapping[str, Callable[[Annotated], Iterator[Sequence[Cell]]]] = {
@@ -316,8 +295,8 @@ ROWS: Mapping[str, Callable[[Annotated], Iterator[Sequence[Cell]]]] = {
 }
 """Formats that are tables, CSV or for print: their rows, the header first."""
 LINES: dict[str, Callable[[Annotated], Iterator[str]]] = {
-    "gexf": gexf_lines,
-    "graphml": graphml_lines,
+    "gexf": _gexf_lines,
+    "graphml": _graphml_lines,
     "json": _json_lines,
 }
 """All other formats: their lines."""

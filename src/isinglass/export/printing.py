@@ -10,8 +10,8 @@ from pathlib import Path
 from isinglass.arguments import check_count, check_word
 from isinglass.atomic import Target, TextStream, write_lines
 from isinglass.errors import ArgumentError, DataError
-from isinglass.export.attributes import Cell, list_columns, read_cells
-from isinglass.export.escaping import csv_line, storable, xml_characters
+from isinglass.export.attributes import are_numbers, list_columns, read_cells
+from isinglass.export.escaping import Cell, csv_line, storable, xml_characters
 
 SPELLINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex"}
 _PLAIN = """
@@ -80,9 +80,7 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
         format = SPELLINGS[ending]
     check_word("format", format, SPELLINGS.values())
     check_count("digits", digits, least=0, most=15)
-    columns = []
-    for name, values in list_columns(table, "table"):
-        columns.append((str(name), read_cells(f"column {name!r}", values)))
+    columns = [(str(name), read_cells(f"column {name!r}", values)) for name, values in list_columns(table, "table")]
     if not columns:
         raise DataError("table must have at least one column; got none.")
     if len({len(values) for _, values in columns}) > 1:
@@ -97,30 +95,24 @@ def ending_of(path: Target) -> str:
     return "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
 
 
-def print_columns(
-    columns: Sequence[tuple[str, Sequence[Cell]]], format: str, digits: int, *, of_nodes: bool = False
-) -> Iterator[str]:
-    """Yield the lines of a table in one of the formats for print; columns ``of_nodes`` are called as the nodes are."""
+def print_columns(columns: Sequence[tuple[str, Sequence[Cell]]], format: str, digits: int) -> Iterator[str]:
+    """Yield the lines of a table in one of the formats for print."""
     signs = dict(columns).get("sign", ())
-    if not of_nodes and "coupling" in dict(columns):  # which says the sign and the weight, but a norm has no sign
+    if "coupling" in dict(columns):  # which says the sign and the weight, but a norm has no sign
         repeated = {"weight"} if 0 in signs else {"sign", "weight"}
         columns = [(name, values) for name, values in columns if name not in repeated]
-    heads = [name if of_nodes else heading_of(name) for name, _ in columns]
-    minus = "-" if format == "csv" else "−"
-    cells = [
-        [print_cell(value, not of_nodes and name in P_VALUES, digits, minus) for value in values]
-        for name, values in columns
-    ]
-    rows, are_numbers = zip(*cells, strict=True), [_are_numbers(values) for _, values in columns]
+    heads, minus = [heading_of(name) for name, _ in columns], "-" if format == "csv" else "−"
+    cells = [[print_cell(value, name in P_VALUES, digits, minus) for value in values] for name, values in columns]
+    rows, on_right = zip(*cells, strict=True), [are_numbers(values) for _, values in columns]
     if format == "csv":
         yield csv_line(heads)
         yield from (csv_line(cell or None for cell in row) for row in rows)
     elif format == "markdown":
         yield _markdown(heads)
-        yield "|" + "|".join("---:" if right else "---" for right in are_numbers) + "|"
+        yield "|" + "|".join("---:" if right else "---" for right in on_right) + "|"
         yield from map(_markdown, rows)
     else:
-        yield "\\begin{tabular}{" + "".join("r" if right else "l" for right in are_numbers) + "}"
+        yield "\\begin{tabular}{" + "".join("r" if right else "l" for right in on_right) + "}"
         yield from ("\\hline", _latex(heads), "\\hline")
         yield from map(_latex, rows)
         yield from ("\\hline", "\\end{tabular}")
@@ -144,11 +136,6 @@ def print_cell(value: Cell, is_p: bool = False, digits: int = 3, minus: str = "�
         return f"< {10.0**-digits:.{digits}f}"
     text = str(value) if isinstance(value, int) else f"{value:z.{digits}f}"  # z: no sign before 0
     return text.replace("-", minus)
-
-
-def _are_numbers(values: Sequence[Cell]) -> bool:
-    present = [value for value in values if value is not None]
-    return bool(present) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in present)
 
 
 def _one_line(cell: str) -> str:
