@@ -243,7 +243,7 @@ def test_groups_are_compared_given_covariates(tmp_path):
     with (tmp_path / "compared" / "nodes.csv").open() as stream:
         assert {row["name"] for row in csv.DictReader(stream)} == set(ITEMS)
     page = (tmp_path / "compared" / "report.html").read_text()
-    assert "The networks are adjusted for age and sex, which were conditioned on and not modeled" in page
+    assert "It is adjusted for age and sex (conditioned on and not modeled" in page
     table = as_table(data.drop(columns="group"), covariates=["age", "sex"])
     found = compare_groups(table, data["group"], 0.02, n_permutations=9, random_state=0)
     assert found.covariates == ("age", "sex")

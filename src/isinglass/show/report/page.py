@@ -7,7 +7,7 @@ import hashlib
 import html
 import platform
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
 import numpy as np
@@ -16,13 +16,13 @@ import scipy
 from isinglass.arguments import RandomSource, check_count, check_kind
 from isinglass.atomic import Target, write_text
 from isinglass.data import TableLike
-from isinglass.json_text import json_text
+from isinglass.json_text import JsonObject, json_text
 from isinglass.names import NodeValues
 from isinglass.network_like import NetworkLike
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors, read_groups
-from isinglass.show.report import certificate, contents, edges, nodes
+from isinglass.show.report import fit_data, network_data
 from isinglass.show.report.methods import describe_fit
 from isinglass.show.report.sentences import Draft
 from isinglass.show.report.subject import Subject
@@ -98,38 +98,14 @@ def write_report(
     """
     heading = "Network" if title is None else str(title)
     whole = Subject.of(result, X, path, check_count("max_edges", max_edges))
-    subject = whole.without_covariates()  # what is drawn and counted
     listed = bootstrap if isinstance(bootstrap, Iterable) else [bootstrap]
     resamples = [check_kind("bootstrap", each, Bootstrap, "bootstrap") for each in listed]
-    check = contents.check_rows(whole)
-    draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
-    members, colors = read_groups(groups, group_colors, subject.network.names)
-    colors.pop(None, None)  # nodes without a group have the color of the theme
-    of_rows = [each for each in resamples if each.kind == "rows"]  # the others have no intervals
-    columns = nodes.list_node_columns(subject, whole, members, wording, of_rows)
-    rows, numbers = subject.data, {group: number for number, group in enumerate(colors)}
-    of_nodes = [numbers.get(member, -1) for member in members]
-    data = {  # what the page's script reads
+    data = {
         "title": heading,
-        "n_rows": None if rows is None else rows.n_observations,
-        "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
-        "nodes": nodes.list_nodes(subject, of_nodes, columns, random_state),
-        "categories": nodes.list_categories(subject),
-        "groups": [{"name": group, "color": color} for group, color in colors.items()],
-        "path": edges.list_pairs(subject),
-        "edge_columns": edges.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
-        "edge_tables": edges.list_tables(subject, whole),
-        "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
-        "curve": contents.read_curve(subject),
-        "missing": contents.describe_missing(subject, whole.network.n_features),
-        "n_resamples": {each.kind: each.n_boot for each in resamples},
-        "check": contents.describe_check(check),
-        "certificate": certificate.list_certificates(subject, whole),
-        "covariates": edges.list_covariates(whole.network if whole.fit is None else whole.fit),
-        "settings": contents.read_settings(settings, whole.fit),
+        **_nodes_and_edges(whole, resamples, groups, group_colors, wording, random_state),
+        **_fit_and_text(whole, resamples),
+        "settings": fit_data.read_settings(settings, whole.fit),
         "command": None if command is None else str(command),
-        "methods": draft.text or None,
-        "citation": draft.references,
         "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,
@@ -140,6 +116,51 @@ def write_report(
     }
     script = "\n".join(read_part(name) for name in SCRIPTS)
     write_page(filename, "page.html", heading, read_part("page.css"), script, DATA=_as_script_text(data))
+
+
+def _nodes_and_edges(
+    whole: Subject,
+    resamples: Sequence[Bootstrap],
+    groups: NodeValues | None,
+    group_colors: GroupColors | None,
+    wording: NodeValues | None,
+    random_state: RandomSource,
+) -> JsonObject:
+    """Return what the page's script reads about nodes and edges; the ``whole`` has covariates, which are not drawn."""
+    subject = whole.without_covariates()
+    members, colors = read_groups(groups, group_colors, subject.network.names)
+    colors.pop(None, None)  # nodes without a group have the color of the theme
+    numbers = {group: number for number, group in enumerate(colors)}
+    of_rows = [each for each in resamples if each.kind == "rows"]  # the others have no intervals
+    columns = network_data.list_node_columns(subject, whole, members, wording, of_rows)
+    of_nodes = [numbers.get(member, -1) for member in members]
+    return {
+        "nodes": network_data.list_nodes(subject, of_nodes, columns, random_state),
+        "categories": network_data.list_categories(subject),
+        "groups": [{"name": group, "color": color} for group, color in colors.items()],
+        "path": network_data.list_pairs(subject),
+        "edge_columns": network_data.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
+        "edge_tables": network_data.list_tables(subject, whole),
+        "covariates": network_data.list_covariates(whole.network if whole.fit is None else whole.fit),
+    }
+
+
+def _fit_and_text(whole: Subject, resamples: Sequence[Bootstrap]) -> JsonObject:
+    """Return what the page's script reads about rows, certificate, choice, resamples and check, and the texts."""
+    subject, rows, check = whole.without_covariates(), whole.data, fit_data.check_rows(whole)
+    draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
+    return {
+        "n_rows": None if rows is None else rows.n_observations,
+        "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
+        "certificate": fit_data.list_certificates(subject, whole),
+        "curve": fit_data.read_curve(subject),
+        "missing": fit_data.describe_missing(subject, whole.network.n_features),
+        "n_resamples": {each.kind: each.n_boot for each in resamples},
+        "cs": next((fit_data.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
+        "check": fit_data.describe_check(check),
+        "methods": draft.text or None,
+        "citation": draft.references,
+    }
 
 
 def _as_script_text(payload: object) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_kind
-from isinglass.arrays import AnyArray, FloatArray, Mask
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Coding, Table, TableLike
 from isinglass.data.meaning.rules import Rule
 from isinglass.errors import DataError, setting
@@ -20,8 +20,6 @@ from isinglass.network_like import NetworkLike, as_network, fit_of, read_for, so
 from isinglass.records import TableSummary
 from isinglass.results import Path, Solution
 from isinglass.simulate.completions import among
-
-SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,52 +72,31 @@ class Subject:
         return self.network if self.fit is None else among(self.fit.occurs, self.network)
 
     @cached_property
-    def solutions(self) -> tuple[Solution, ...]:
-        """The networks along the slider: those of the path, and the selected one if it is not among them."""
+    def slider(self) -> tuple[tuple[Solution, ...], int]:
+        """The networks along the slider, and the number of the network itself, which is inserted by its alpha."""
+        own = Solution(self.network, np.nan) if self.solution is None else self.solution
         along = tuple(self.path or ())
-        if not along:
-            return (Solution(self.network, np.nan) if self.solution is None else self.solution,)
-        n_nodes = self.network.n_features
-        for each in along:
-            if each.network.n_features != n_nodes:
-                raise DataError(
-                    f"{setting('path')} must have {n_nodes} nodes, as the network has; got {each.network.n_features}."
-                )
-        if self.solution is None or np.isnan(self.solution.alpha) or self._near(along).any():
-            return along
-        place = sum(each.alpha > self.solution.alpha for each in along)
-        return (*along[:place], self.solution, *along[place:])
+        for k, each in enumerate(along):
+            if each.network.n_features != self.network.n_features:
+                needed, got = self.network.n_features, each.network.n_features
+                raise DataError(f"{setting('path')} must have {needed} nodes, as the network has; got {got}.")
+            has_alpha = np.isnan(own.alpha) or np.isclose(each.alpha, own.alpha, rtol=1e-9, atol=0.0)
+            if has_alpha and each.network.with_names(self.network.names) == self.network:
+                return along, k
+        if along and np.isnan(own.alpha):
+            raise DataError("result is not on the path. Pass the Solution with its alpha, or leave the path out.")
+        place = sum(each.alpha > own.alpha for each in along)
+        return (*along[:place], own, *along[place:]), place
 
-    @cached_property
-    def selected(self) -> int:
-        """The number of the network itself along the slider."""
-        if len(self.path or ()) == 0:
-            return 0
-        if self.solution is None or np.isnan(self.solution.alpha):
-            named = (each.network.with_names(self.network.names) for each in self.solutions)
-            same = [k for k, each in enumerate(named) if each == self.network]
-            if not same:
-                raise DataError("result is not on the path. Pass the Solution with its alpha, or leave the path out.")
-            return same[0]
-        found = int(self._near(self.solutions).argmax())
-        difference = abs(self.solutions[found].network.couplings_sparse - self.network.couplings_sparse).max()
-        if difference > 1e-9 * max(1.0, self.network.weights.max(initial=0.0)):
-            raise DataError(
-                f"result must be the network of the path at its alpha ({self.solution.alpha:.6g}); its couplings "
-                f"differ by {difference:.3g}. Leave the path out."
-            )
-        return found
-
-    def _near(self, solutions: Sequence[Solution]) -> Mask:
-        """Tell which solutions have the alpha of this one."""
-        assert self.solution is not None
-        distance = np.abs(np.array([each.alpha for each in solutions]) - self.solution.alpha)
-        return np.asarray(distance <= SAME_ALPHA * max(abs(self.solution.alpha), 1e-300))
+    @property
+    def solutions(self) -> tuple[Solution, ...]:
+        """The networks along the slider."""
+        return self.slider[0]
 
     @property
     def shown(self) -> Solution:
-        """The selected network among the solutions."""
-        return self.solutions[self.selected]
+        """The network itself among them."""
+        return self.solutions[self.slider[1]]
 
     @cached_property
     def stored(self) -> NDArray[np.int64]:
@@ -134,8 +111,7 @@ class Subject:
             return every
         entered = np.full(len(every), len(keys))
         np.minimum.at(entered, place, np.repeat(np.arange(len(keys)), [len(each) for each in keys]))
-        strength = np.zeros(len(every))
-        strength[np.searchsorted(every, keys[self.selected])] = np.abs(self.shown.edge_values)
+        strength = np.abs(self.shown.network.values_at(every))
         return np.sort(every[np.lexsort((every, entered, -strength))[: self.max_edges]])
 
     @cached_property

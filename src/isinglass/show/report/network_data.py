@@ -1,4 +1,4 @@
-"""What a report shows of the edges: couplings along the path, their table, and the tables of categories."""
+"""What a report shows of nodes and edges: their places, tables, categories, and couplings along the path."""
 
 from __future__ import annotations
 
@@ -7,19 +7,103 @@ from collections.abc import Sequence
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 
+from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, round_digits
 from isinglass.coupling_graph import union_keys
 from isinglass.data.meaning.rules import Rule, Steps
+from isinglass.errors import DataError
+from isinglass.evaluate.centrality import further_measures
+from isinglass.evaluate.nodes import node_table
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
+from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.pairs import pairs_of
 from isinglass.select.bootstrap_result import Bootstrap
+from isinglass.show.layout import force_layout
 from isinglass.show.report.subject import Subject
 
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
-KNOWN = ("source", "target", "coupling", "sign", "weight", "stability")
-"""Columns that the page has already."""
+# Columns that the page has already, or computes itself for every point of the path.
+OF_NODES = {"names", "name", "degree", "strength", "expected_influence"}
+OF_EDGES = {"source", "target", "coupling", "sign", "weight", "stability"}
+
+
+def list_nodes(
+    subject: Subject, groups: Sequence[int], columns: Sequence[JsonObject], random_state: RandomSource
+) -> JsonObject:
+    """Return the nodes: their places in a layout of the selected network, or of the densest if it is empty."""
+    shown = subject.shown
+    densest = max(subject.solutions, key=lambda solution: solution.n_edges)
+    drawn = (shown if shown.n_edges else densest).network
+    xy = force_layout(drawn.n_features, drawn.edge_index, drawn.weights, random_state=random_state).round(4)
+    return {
+        "names": subject.network.names,
+        "groups": groups,  # number of the group of each, −1 for none
+        "x": xy[:, 0],
+        "y": xy[:, 1],
+        "fields": shown.fields if shown.network.variables.is_binary else None,
+        "columns": columns,  # of their table
+    }
+
+
+def list_node_columns(
+    subject: Subject,
+    whole: Subject,
+    members: Sequence[str | None],
+    wording: NodeValues | None,
+    resamples: Sequence[Bootstrap],
+) -> list[JsonObject]:
+    """Return the columns of the table of nodes: kinds, wording, measures, intervals, and how much is missing.
+
+    ``members`` are the groups of nodes, between which there are bridges. Nodes are predicted by the ``whole``, which
+    has covariates.
+    """
+    network, missing = subject.network, None if subject.fit is None else subject.fit.missing
+    found: JsonObject = {}
+    if not network.variables.is_binary:
+        described = {"kind": network.kinds, "categories": network.variables.sizes}
+        found = {label: values for label, values in described.items() if len(set(values)) > 1}
+    texts = read_wording(wording, network)
+    if texts is not None:
+        found["wording"] = texts
+    found |= further_measures(network, members if any(member is not None for member in members) else None)
+    if whole.table is not None:
+        measured = node_table(whole.table, whole.predicting).columns
+        found |= {label: values for label, values in measured.items() if label not in OF_NODES}
+    for each in resamples:
+        place = {name: node for node, name in enumerate(each.names)}
+        if place.keys() != {*network.names}:
+            raise DataError("bootstrap must be of a table with the nodes of the network; got other names.")
+        order = [place[name] for name in network.names]
+        found |= {f"bootstrap strength {name}": each.nodes()[name][order] for name in ("q2.5", "q97.5")}
+    if missing is not None:
+        holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
+        known = {label: share[subject.kept] for label, share in holes.items() if share is not None}
+        found |= {label: share for label, share in known.items() if not np.isnan(share).all()}
+    return [{"label": label, "values": values} for label, values in found.items()]
+
+
+def read_wording(given: NodeValues | None, network: Network) -> list[str] | None:
+    """Return the wording of every item, by default that of the file; empty for a node without one."""
+    given = network.variables.wording if given is None else given
+    listed = None if given is None else by_node(given, network.names, "wording")
+    return None if listed is None else ["" if text is None else str(text) for text in listed]
+
+
+def list_categories(subject: Subject) -> JsonObject | None:
+    """Return what the categories of every node are; None if all are 0 and 1."""
+    network, variables, shares = subject.shown.network, subject.shown.network.variables, subject.shares
+    if variables.is_binary:
+        return None
+    return {
+        "kinds": network.kinds,
+        "labels": [[None if value is None else str(value) for value in values] for values in variables.categories],
+        "scores": variables.scores,
+        "units": variables.units,
+        "fields": [round_digits(field) for field in variables.split(network.category_fields)],
+        "shares": None if shares is None else [round_digits(share) for share in shares],
+    }
 
 
 def list_pairs(subject: Subject) -> JsonObject:
@@ -33,14 +117,14 @@ def list_pairs(subject: Subject) -> JsonObject:
     return {
         "alphas": [solution.alpha for solution in solutions],
         "per_node": shown.alphas_per_node is not None,  # whether every node has its own alpha
-        "selected": subject.selected,  # number of the network itself
+        "selected": subject.slider[1],  # number of the network itself
         "n_edges": [solution.n_edges for solution in solutions],
         "n_pairs": len(union_keys([solution.network for solution in solutions])),  # on the path, stored or not
         "s": pairs[:, 0],
         "t": pairs[:, 1],
         "first": first,  # number of the alpha of the first value
         "values": [round_digits(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
-        "exact": table[:, subject.selected],  # in the selected network, with all digits
+        "exact": table[:, subject.slider[1]],  # in the selected network, with all digits
         "signed": shown.network.variables.has_sign(pairs),
     }
 
@@ -59,7 +143,7 @@ def list_edge_columns(subject: Subject, resamples: Sequence[Bootstrap]) -> list[
     for table in [*([] if fit is None else [fit.edges()]), *(each.edges() for each in resamples)]:
         row = {frozenset(pair): k for k, pair in enumerate(zip(table["source"], table["target"], strict=True))}
         for label, values in table.items():
-            if label not in KNOWN:
+            if label not in OF_EDGES:
                 listed = values.tolist()
                 columns[label] = [listed[row[pair]] if pair in row else None for pair in ends]
     # Without values, such as partial correlations where no edge joins two continuous columns: NaN, which is not itself.
