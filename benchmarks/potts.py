@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from isinglass import Network, Variables, ising_path
 from isinglass.pairs import all_pairs
-from isinglass.simulate.completions import Completions
+from isinglass.simulate.gibbs import Completions
 
 SWEEPS = 100
 

@@ -28,9 +28,8 @@ from isinglass.evaluate.prediction import (
     score_rows,
 )
 from isinglass.network import Network
-from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
-from isinglass.simulate.gibbs import gibbs_sample
+from isinglass.simulate.gibbs import among, gibbs_sample
 from isinglass.simulate.mixing import warn_if_unlike, warn_unless_mixed
 from isinglass.text_tables import Columns, show_columns
 from isinglass.variables import Variables

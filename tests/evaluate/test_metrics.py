@@ -177,7 +177,7 @@ def test_ends_of_the_curve():
     assert curve.alphas[0] == math.inf
     assert np.isnan(curve.alphas[1:]).all()
     assert roc_curve([np.zeros_like(TRUTH)], TRUTH).auc == 0.5  # no information: the diagonal
-    with pytest.raises(DataError, match="path must have at least one network"):
+    with pytest.raises(DataError, match="path must be a path, or a list of networks"):
         roc_curve([], TRUTH)
     assert repr(curve) == "RocCurve(auc=0.6667, 3 points)"
     with pytest.raises(ValueError, match="read-only"):

@@ -11,7 +11,7 @@ from isinglass import Fixed, Method, Table, as_table, impute, load
 from isinglass.errors import DataError
 from isinglass.select import ImputationSettings, Run, pool
 from isinglass.select.stochastic_em import distance, mean_network
-from isinglass.simulate.completions import Completions
+from isinglass.simulate.gibbs import Completions
 
 P = 6
 LINE = [-1.5, -0.5, 0.5, 1.5]

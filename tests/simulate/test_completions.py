@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from scipy.stats import chisquare
 
 from isinglass import Network, simulate
-from isinglass.simulate.completions import (
+from isinglass.simulate.gibbs import (
     IMPOSSIBLE,
     Completions,
     among,

@@ -21,8 +21,8 @@ from isinglass.simulate import (
     grid_network,
     random_network,
 )
-from isinglass.simulate.completions import sampler_of
 from isinglass.simulate.enumeration import moments, state_probabilities
+from isinglass.simulate.gibbs import sampler_of
 from isinglass.simulate.mixing import chain_statistics
 
 seeds = st.integers(0, 2**31)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,7 +56,7 @@ class EdgeConfusion:
     @property
     def mcc(self) -> float:
         """Matthews' correlation of the two edge indicators; 0 if one of them is constant."""
-        tp, fp, fn, tn = (getattr(self, field.name) for field in fields(self))
+        tp, fp, fn, tn = astuple(self)
         scale = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
         return ratio(tp * tn - fp * fn, scale, otherwise=0.0)
 
@@ -164,19 +164,17 @@ def roc_curve(path: Path | Sequence[NetworkLike], truth: NetworkLike) -> RocCurv
     (1.0, 0.25)
     """
     true = as_network(truth)
-    if not isinstance(path, Iterable):
-        raise ArgumentError("path", "must be a path, or a list of networks", type(path).__name__)
     if not 0 < true.n_edges < true.n_pairs:
         raise DataError(
             "truth must have at least one pair with an edge and one without; "
             f"got {true.n_edges} edges among {true.n_pairs} pairs."
         )
+    if not isinstance(path, Iterable) or not (networks := [*path]):
+        raise ArgumentError("path", "must be a path, or a list of networks", type(path).__name__)
     points = [(0.0, 0.0, math.inf)]
-    for network in path:
+    for network in networks:
         counts = edge_confusion(network, true)
         points.append((counts.false_positive_rate, counts.recall, getattr(network, "alpha", math.nan)))
-    if len(points) == 1:
-        raise ArgumentError("path", "must have at least one network", path)
     points.append((1.0, 1.0, math.nan))
     columns = np.array(sorted(points, key=lambda point: point[:2]), dtype=np.float64).T
     fpr, tpr, alphas = (np.ascontiguousarray(column) for column in columns)
@@ -194,17 +192,11 @@ def _same_size(a: NetworkLike, b: NetworkLike) -> tuple[Network, Network]:
         raise DataError(f"The networks must have the same number of nodes; got {one.n_features} and {two.n_features}.")
     if not one.variables.named or not two.variables.named or one.names == two.names:
         return one, two
-    place = {name: node for node, name in enumerate(two.names)}
-    other = next((name for name in one.names if name not in place), None)
-    if other is not None:
-        raise DataError(f"The networks must have the same nodes; got {other!r} in one of them only.")
-    return one, _in_order(two, [place[name] for name in one.names])
-
-
-def _in_order(network: Network, order: list[int]) -> Network:
-    """Return the same network with its nodes in another order."""
-    variables, nodes = network.variables, np.argsort(order)
-    fields = np.split(network.fields, np.cumsum(variables.sizes - 1)[:-1])
-    moved = [fields[node] for node in order], nodes[network.pairs]
-    blocks = variables.split_blocks(network.pairs, network.pair_parameters)
-    return Network(*moved, variables=variables.take(order), pair_parameters=blocks)
+    if alone := set(one.names) - set(two.names):
+        raise DataError(f"The networks must have the same nodes; got {min(alone)!r} in one of them only.")
+    order = [two.names.index(name) for name in one.names]
+    variables, nodes = two.variables, np.argsort(order)
+    fields = np.split(two.fields, np.cumsum(variables.sizes - 1)[:-1])
+    moved = [fields[node] for node in order], nodes[two.pairs]
+    blocks = variables.split_blocks(two.pairs, two.pair_parameters)
+    return one, Network(*moved, variables=variables.take(order), pair_parameters=blocks)

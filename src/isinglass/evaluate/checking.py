@@ -24,8 +24,8 @@ from isinglass.errors import DataError, join_words
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
 from isinglass.pairs import all_pairs
-from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
+from isinglass.simulate.gibbs import among
 from isinglass.simulate.mixing import MixingDiagnostics, sample_dispersed
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
@@ -33,13 +33,15 @@ _CHAINS, _BURN_IN, _THIN = 100, 1000, 10
 _ROUNDING = 1e-12  # relative difference below which two sums of weights are equal
 _SEEMS_FAR = 2.0  # standard errors from which a probability is computed exactly
 
+Sets = NDArray[np.int64]  # of columns, one per row
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Frozen):
     """Shares of rows with a property, in the data and in rows simulated from a network."""
 
     what: str  #: "means", "pairs", "triples" or "counts"
-    columns: NDArray[np.int64]  #: the columns that are all 1, one row per property; of "counts", how many at least
+    columns: Sets  #: the columns that are all 1, one row per property; of "counts", how many at least
     observed: FloatArray  #: share of the rows of the data
     expected: FloatArray  #: share of the simulated rows
     half_width: FloatArray  #: of the interval around ``expected`` that holds all ``observed`` of a right network
@@ -55,6 +57,15 @@ class Comparison(Frozen):
     def n_flagged(self) -> int:
         """How many are not reproduced."""
         return int(self.flagged.sum())
+
+    def describe(self, names: tuple[str, ...]) -> str:
+        """Return how many shares are not reproduced, and the worst of them."""
+        worst = int(np.argmax(np.where(self.flagged, np.abs(self.observed - self.expected), -1.0)))
+        example = "–".join(names[column] for column in self.columns[worst])
+        if self.what == "counts":
+            example = f"rows with {self.columns[worst, 0]} or more ones"
+        shares = f"{self.expected[worst]:.2g} simulated, {self.observed[worst]:.2g} in the data"
+        return f"{self.n_flagged} of {len(self.p_values)} {self.what} ({example}: {shares})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +109,7 @@ class ModelCheck(Frozen):
     @property
     def sentence(self) -> str:
         """What is reproduced and what is not, in words."""
-        missed = [self._describe(each) for each in self.comparisons if each.n_flagged]
+        missed = [each.describe(self.names) for each in self.comparisons if each.n_flagged]
         kept = join_words([each.what for each in self.comparisons if not each.n_flagged])
         if missed:
             text = f"Rows simulated from the network do not reproduce {join_words(missed)}."
@@ -114,9 +125,7 @@ class ModelCheck(Frozen):
                 " A cell of a column with more than two values counts as 1 if it is above the median of the column or, "
                 "where values have no order, if it is the most frequent one."
             )
-        if not self.mixed:
-            text += " The chains have not mixed, so the samples depend on their starting values."
-        return text
+        return text if self.mixed else f"{text} The chains have not mixed: the rows depend on where they started."
 
     @property
     def consequence(self) -> str:
@@ -129,15 +138,6 @@ class ModelCheck(Frozen):
             "valid. Do not simulate rows from this network, and do not use its probabilities of several values "
             f"together. A possible reason is a common cause that is not in the table{curved}."
         )
-
-    def _describe(self, comparison: Comparison) -> str:
-        worst = int(np.argmax(np.where(comparison.flagged, np.abs(comparison.observed - comparison.expected), -1.0)))
-        if comparison.what == "counts":
-            example = f"rows with {comparison.columns[worst, 0]} or more ones"
-        else:
-            example = "–".join(self.names[column] for column in comparison.columns[worst])
-        shares = f"{comparison.expected[worst]:.2g} simulated, {comparison.observed[worst]:.2g} in the data"
-        return f"{comparison.n_flagged} of {len(comparison.p_values)} {comparison.what} ({example}: {shares})"
 
     def __repr__(self) -> str:
         return f"ModelCheck({self.sentence})"
@@ -157,9 +157,8 @@ def check_model(
     Parameters
     ----------
     table : table
-        Rows of the columns of the network, without missing cells: rows of 0 and 1, or of 0, 1, 2, …, a frame whose
-        columns are found by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the
-        fit; categories that do not occur in that one are not simulated.
+        Rows of the columns of the network, without missing cells. With a fitted estimator or a Fit, any table that
+        reads like that of the fit; categories that do not occur in that one are not simulated.
     network : Network, Solution, Fit, fitted estimator or matrix
         The network.
     n_simulated : int, default 10000
@@ -172,8 +171,7 @@ def check_model(
     n_threads : int, optional
         Threads of the kernels; the result does not depend on it.
     """
-    n = check_count("n_simulated", n_simulated, least=1000)
-    check_level(level)
+    n, part = check_count("n_simulated", n_simulated, least=1000), check_level(level) / 4
     counted, fit = read_for(network, table).whole().without_holes().counted(quiet=True), fit_of(network)
     network = as_network(network) if fit is None else among(fit.occurs, as_network(network))
     if network.variables.has_covariates:
@@ -183,7 +181,7 @@ def check_model(
     weight = counted.unit_weight
     split = _split_points(counted.codes, weight, network)
     data, simulated = (_as_ones(codes, split, network) for codes in (counted.codes, drawn))
-    sizes, part, equal = (float(weight.sum()), worth), level / 4, np.ones(len(drawn))
+    sizes, equal = (float(weight.sum()), worth), np.ones(len(drawn))
     comparisons = [
         _compare(what, sets, _shares(data, weight, sets), _shares(simulated, equal, sets), sizes, part)
         for what, sets in _sets(network.n_features, as_generator(at_triples))
@@ -193,16 +191,9 @@ def check_model(
     of_data, of_simulated = (total[:, None] >= steps for total in totals)
     shares = weight @ of_data / weight.sum(), of_simulated.mean(axis=0)
     comparisons.append(_compare("counts", steps[:, None], *shares, sizes, part))
-    return ModelCheck(
-        tuple(comparisons),
-        network.names,
-        score_range=_ends(totals[0][weight > 0]),
-        simulated_range=_ends(totals[1]),
-        n_simulated=len(drawn),
-        effective_size=worth,
-        mixing=mixing,
-        is_split=bool((network.variables.sizes > 2).any()),
-    )
+    ranges = tuple((int(total.min()), int(total.max())) for total in (totals[0][weight > 0], totals[1]))
+    is_split = bool((network.variables.sizes > 2).any())
+    return ModelCheck(tuple(comparisons), network.names, ranges[0], ranges[1], len(drawn), worth, mixing, is_split)
 
 
 def _simulate(
@@ -237,17 +228,13 @@ def _as_ones(codes: Bytes, points: NDArray[np.int64], network: Network) -> Bytes
     return np.where(nominal, codes == points, codes > points).astype(np.uint8)
 
 
-def _shares(rows: Bytes, weight: FloatArray, sets: NDArray[np.int64]) -> FloatArray:
+def _shares(rows: Bytes, weight: FloatArray, sets: Sets) -> FloatArray:
     """Return the share of rows in which all columns of a set are 1."""
-    total = weight.sum()
-    if sets.shape[1] == 2 and rows.shape[1] <= 500:
-        x = rows.astype(np.float64)
-        return np.asarray(((x * weight[:, None]).T @ x)[tuple(sets.T)] / total)
     columns = np.asfortranarray(rows)
-    return np.asarray([weight @ columns[:, chosen].all(axis=1) for chosen in sets.tolist()] / total)
+    return np.asarray([weight @ columns[:, chosen].all(axis=1) for chosen in sets.tolist()] / weight.sum())
 
 
-def _sets(p: int, rng: np.random.Generator) -> Iterator[tuple[str, NDArray[np.int64]]]:
+def _sets(p: int, rng: np.random.Generator) -> Iterator[tuple[str, Sets]]:
     """Yield the sets of columns of the first three comparisons."""
     yield "means", np.arange(p)[:, None]
     pairs = all_pairs(p).astype(np.int64)
@@ -269,10 +256,6 @@ def _count_steps(data: NDArray[np.int64], simulated: NDArray[np.int64]) -> NDArr
         return steps
     inner = np.quantile(totals, np.linspace(0.01, 0.99, MAX_COUNTS - 2)).round()
     return np.unique(np.clip([data.min(), data.max() + 1, *inner], steps[0], steps[-1]).astype(np.int64))
-
-
-def _ends(counts: NDArray[np.int64]) -> tuple[int, int]:
-    return int(counts.min()), int(counts.max())
 
 
 def _tails(ours: NDArray[np.int64], ones: NDArray[np.int64], n: int, m: int) -> FloatArray:
@@ -297,21 +280,14 @@ def _tails(ours: NDArray[np.int64], ones: NDArray[np.int64], n: int, m: int) -> 
 
 
 def _compare(
-    what: str,
-    sets: NDArray[np.int64],
-    observed: FloatArray,
-    expected: FloatArray,
-    sizes: tuple[float, float],
-    level: float,
+    what: str, sets: Sets, observed: FloatArray, expected: FloatArray, sizes: tuple[float, float], level: float
 ) -> Comparison:
     """Compare shares of two samples of these sizes; see the top of this module."""
     n, m = (max(round(size), 1) for size in sizes)
     ours, theirs = np.rint(observed * n).astype(np.int64), np.rint(expected * m).astype(np.int64)
     pooled = (ours + theirs) / (n + m)
     error = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.abs(ours / n - theirs / m) / error
-    z = np.where(error > 0, z, 0.0)
+    z = np.divide(np.abs(ours / n - theirs / m), error, out=np.zeros(len(sets)), where=error > 0)
     p_values = np.asarray(2 * scipy.special.ndtr(-z))
     far = np.flatnonzero(z >= _SEEMS_FAR)
     if len(far):

@@ -20,7 +20,7 @@ from isinglass.conditionals import log_conditionals, log_probabilities
 from isinglass.errors import MixingWarning, warn
 from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms, sum_out
 from isinglass.network import Network
-from isinglass.simulate.completions import Completions, among, node_logits
+from isinglass.simulate.gibbs import Completions, among, node_logits
 from isinglass.simulate.mixing import dispersed_states
 
 MOST_STATES = 2**14

@@ -19,7 +19,7 @@ from isinglass.data import Table
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.evaluate.marginals import category_logs
 from isinglass.network import Network
-from isinglass.simulate.completions import Completions, among, start_values
+from isinglass.simulate.gibbs import Completions, among, start_values
 from isinglass.variables import Variables
 
 _ROUNDING = 1e-9  # of probabilities, and of quarters of a step

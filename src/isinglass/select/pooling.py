@@ -25,7 +25,7 @@ from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free
 from isinglass.select.run import Run
 from isinglass.select.stochastic_em import PRIOR
-from isinglass.simulate.completions import Completions, among
+from isinglass.simulate.gibbs import Completions, among
 
 ROUNDS, SWEEPS = 3, 5
 """Rounds and sweeps in which each imputation forgets the common network for one of its own."""

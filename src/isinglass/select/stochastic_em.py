@@ -36,7 +36,7 @@ from isinglass.select.run import Run
 from isinglass.select.selector import Selector
 from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.simulate.completions import Completions, among, start_values
+from isinglass.simulate.gibbs import Completions, among, start_values
 
 SWEEPS = 5
 """Sweeps over the missing cells from one round to the next; twice as many at the end."""

@@ -1,18 +1,25 @@
-"""Gibbs sampling of rows from a network."""
+"""Gibbs sampling: of rows from a network, and of missing cells given the observed cells of their row."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass._core import GibbsSampler
 from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
-from isinglass.arrays import Bytes
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import Table
 from isinglass.errors import DataError
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network
-from isinglass.simulate.completions import Completions, sampler_of
+
+Logits = Callable[[Bytes, NDArray[np.intp]], FloatArray]
+IMPOSSIBLE = -1e6
+"""Field of a category that no observed cell has: it is not drawn, however strong the couplings are."""
 
 
 def gibbs_sample(
@@ -73,21 +80,23 @@ def gibbs_sample(
     states = None if start is None else _starting_states(whole, start, several)
     share, more = divmod(n_rows, several)
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
-    if whole.variables.is_binary:
-        return _sample_binary(whole, offsets, before, apart, states, random_state, thread_count(n_threads))
-    rows = _sample_categories(whole, offsets, before, apart, states, as_generator(random_state))
-    return Table(rows, whole.variables)
+    if not whole.variables.is_binary:
+        return Table(_sample_categories(whole, offsets, before, apart, states, random_state), whole.variables)
+    words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(random_state, several)])
+    kernel, drawn = sampler_of(whole), np.empty((several, whole.n_features), dtype=np.uint8)
+    kernel.start(words, drawn)  # from the generators, which are used also where the states are given
+    if states is not None:
+        drawn[:] = states
+    rows = np.empty((n_rows, whole.n_features), dtype=np.uint8)
+    kernel.record(words, drawn, before, apart, offsets, rows, thread_count(n_threads))
+    return rows
 
 
 def _sample_categories(
-    network: Network,
-    offsets: NDArray[np.int64],
-    burn_in: int,
-    thin: int,
-    start: Bytes | None,
-    rng: np.random.Generator,
+    network: Network, offsets: NDArray[np.int64], burn_in: int, thin: int, start: Bytes | None, seed: RandomSource
 ) -> Bytes:
-    """Return the rows ``offsets[c] … offsets[c + 1] - 1`` of every chain c."""
+    """Return the rows ``offsets[c] … offsets[c + 1] - 1`` of every chain c, all chains swept together."""
+    rng = as_generator(seed)
     drawn = rng.integers(0, network.variables.sizes, (len(offsets) - 1, network.n_features), dtype=np.uint8)
     chains = Completions(drawn if start is None else start, random_state=rng)
     chains.sweep(network, burn_in)
@@ -99,27 +108,6 @@ def _sample_categories(
     return rows
 
 
-def _sample_binary(
-    network: Network,
-    offsets: NDArray[np.int64],
-    burn_in: int,
-    thin: int,
-    start: Bytes | None,
-    seed: RandomSource,
-    n_threads: int,
-) -> Bytes:
-    """Return the same for columns of 0 and 1."""
-    n_chains, sampler = len(offsets) - 1, sampler_of(network)
-    words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(seed, n_chains)])  # the generators
-    states = np.empty((n_chains, network.n_features), dtype=np.uint8)
-    sampler.start(words, states)
-    if start is not None:
-        states[:] = start
-    rows = np.empty((int(offsets[-1]), network.n_features), dtype=np.uint8)
-    sampler.record(words, states, burn_in, thin, offsets, rows, n_threads)
-    return rows
-
-
 def _starting_states(network: Network, start: ArrayLike, n_chains: int) -> Bytes:
     """Return starting states, a row per chain."""
     states, shape = np.asarray(start), (n_chains, network.n_features)
@@ -128,3 +116,115 @@ def _starting_states(network: Network, start: ArrayLike, n_chains: int) -> Bytes
     if states.dtype.kind not in "biu" or not ((states >= 0) & (states < network.variables.sizes)).all():
         raise DataError("start must hold the numbers of categories, from 0: in columns of two values 0 and 1.")
     return np.broadcast_to(states, shape).astype(np.uint8)
+
+
+class Completions:
+    """Rows whose missing cells are redrawn by Gibbs sweeps, while the observed cells stay as they are.
+
+    ``table`` holds the current rows; the chains start from the values in the missing cells of the given ones. Without
+    ``missing`` all cells are redrawn. The draws do not depend on the number of threads.
+    """
+
+    def __init__(
+        self,
+        table: Bytes,
+        missing: Mask | None = None,
+        *,
+        random_state: RandomSource = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.table = np.array(table, dtype=np.uint8, order="C")
+        self._missing = np.ones(self.table.shape, dtype=bool) if missing is None else missing
+        self._rng = as_generator(random_state)
+        self._n_threads = thread_count(n_threads)
+
+    def sweep(self, network: Network, n_sweeps: int) -> None:
+        """Redraw every missing cell ``n_sweeps`` times, column by column; of two values, each row by its generator."""
+        if network.variables.is_binary:
+            words, first_cell, cells = self._generators
+            sampler_of(network).redraw(words, self.table, first_cell, cells, n_sweeps, self._n_threads)
+            return
+        functions = node_logits(network, self._rows)
+        for _ in range(n_sweeps):
+            for (s, rows), logits_of in zip(self._rows.items(), functions, strict=True):
+                self.table[rows, s] = draw_categories(logits_of(self.table, rows), self._rng)
+
+    @cached_property
+    def _rows(self) -> dict[int, NDArray[np.intp]]:
+        """Rows with a missing cell in each column that has one."""
+        return {s: np.flatnonzero(self._missing[:, s]) for s in np.flatnonzero(self._missing.any(axis=0)).tolist()}
+
+    @cached_property
+    def _generators(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
+        """States of the generators, and the missing columns of all rows with the place where each row begins."""
+        first_cell = np.concatenate([[0], np.cumsum(self._missing.sum(axis=1))]).astype(np.int64)
+        words = self._rng.integers(0, 2**64, size=(len(self.table), 4), dtype=np.uint64)
+        return words, first_cell, np.nonzero(self._missing)[1].astype(np.int32)
+
+
+def draw_categories(logits: FloatArray, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return a draw from the softmax of every row; none that has the probability zero."""
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    below = np.cumsum(weights, axis=1, out=weights)
+    drawn = below[:, -1] * (1.0 - rng.random(len(logits)))  # above 0
+    return np.asarray(np.count_nonzero(below < drawn[:, None], axis=1))
+
+
+def among(possible: Mask, network: Network) -> Network:
+    """Return a network from which only these categories are drawn."""
+    if possible.all():
+        return network
+    variables = network.variables
+    fields = variables.fields_of(np.where(possible, network.category_fields, IMPOSSIBLE))
+    return Network.trusted(variables, fields, network.pairs, network.pair_parameters)
+
+
+def node_logits(network: Network, nodes: Iterable[int]) -> list[Logits]:
+    """Return, for each node s, a function of a table and row numbers: log P(x_s = k | the rest), up to a constant."""
+    blocks = network.variables.split_blocks(network.pairs, network.pair_parameters)
+    fields = network.variables.split(network.category_fields)
+    return [_logits_of(s, network, fields[s], blocks) for s in nodes]
+
+
+def _logits_of(s: int, network: Network, field: FloatArray, blocks: list[FloatArray]) -> Logits:
+    variables, score = network.variables, network.variables.score(s)
+    # For each neighbor t the terms e_st(k, l) as rows l and columns k; where both are on a line, θ_st φ_t(l) alone.
+    tables = []
+    for k in np.flatnonzero((network.pairs == s).any(axis=1)).tolist():
+        first, second = network.pairs[k].tolist()
+        t, block = (second, blocks[k]) if first == s else (first, blocks[k].T)
+        points = variables.score(t)  # the block has a row per category of s, or one; and columns likewise for t
+        seen = block.T if points is None else points[:, None] * block[:, 0]
+        tables.append((t, seen if score is None else seen[:, 0]))
+
+    def logits(table: Bytes, rows: NDArray[np.intp]) -> FloatArray:
+        total = np.tile(field, (len(rows), 1)) if score is None else np.zeros(len(rows))
+        for t, terms in tables:
+            total += terms[table[rows, t]]
+        return total if score is None else field + np.multiply.outer(total, score)
+
+    return logits
+
+
+def sampler_of(network: Network) -> GibbsSampler:
+    """Return the kernels for chains of a network of two values."""
+    matrix = network.couplings_sparse
+    return GibbsSampler(
+        np.asarray(matrix.indptr, dtype=np.int64),
+        np.asarray(matrix.indices, dtype=np.int32),
+        np.asarray(matrix.data, dtype=np.float64),
+        np.ascontiguousarray(network.fields),
+    )
+
+
+def start_values(table: Bytes, missing: Mask, counted: Mask, random_state: RandomSource) -> Bytes:
+    """Return the table with a random answer of the same column in every missing cell.
+
+    Answers are drawn from the rows ``counted``; where a column has none among them, its missing cells become 0.
+    """
+    rng, filled = as_generator(random_state), table.copy()
+    for s in np.flatnonzero(missing.any(axis=0)):
+        gone = missing[:, s]
+        answers = table[~gone & counted, s]
+        filled[gone, s] = rng.choice(answers, int(gone.sum())) if len(answers) else 0
+    return filled

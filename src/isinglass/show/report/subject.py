@@ -19,7 +19,7 @@ from isinglass.network import Network
 from isinglass.network_like import NetworkLike, as_network, fit_of, read_for, solution_of
 from isinglass.records import TableSummary
 from isinglass.results import Path, Solution
-from isinglass.simulate.completions import among
+from isinglass.simulate.gibbs import among
 
 
 @dataclass(frozen=True, eq=False)
