@@ -144,7 +144,7 @@ def quoted_facts():
     from isinglass.data import weights
     from isinglass.data.column import BLANKS
     from isinglass.data.files import documents
-    from isinglass.data.meaning import grid, guards, missing_cells, recognition
+    from isinglass.data.meaning import grid, guards, recognition, refusals
     from isinglass.data.parts import backends
     from isinglass.evaluate import elimination, marginals
     from isinglass.evaluate.centrality import MOST_PATHS
@@ -171,11 +171,11 @@ def quoted_facts():
     from isinglass.variables import MAX_CATEGORIES
 
     word, how = ONE_TO_TEN.__getitem__, ImputationSettings()
-    assert missing_cells.ZERO_SHARE_OF_COLUMN == 0.5
+    assert refusals.ZERO_SHARE_OF_COLUMN == 0.5
     most = inspect.signature(isinglass.report.write_report).parameters["max_edges"]
     back, noise = word(stochastic_em.LOOK_BACK), stochastic_em.NOISE
-    yield "missing.md", f"if more than {100 * missing_cells.ZERO_SHARE:g} % of all cells, more than half of a column"
-    yield "missing.md", f"more than {100 * missing_cells.DROPPED_SHARE:g} % of the rows"
+    yield "missing.md", f"if more than {100 * refusals.ZERO_SHARE:g} % of all cells, more than half of a column"
+    yield "missing.md", f"more than {100 * refusals.DROPPED_SHARE:g} % of the rows"
     yield "missing.md", f"fewer than {word(imputation.FEW_ANSWERS)} answers"
     yield "missing.md", f"{word(stochastic_em.COPIES_PER_ROUND)} completed copies of each incomplete row"
     yield "missing.md", f"a penalty of {word(int(stochastic_em.PRIOR))} rows"

@@ -227,7 +227,7 @@ def test_clear_errors(table):
         (["--drop", "#99"], "got #99", 3),
         (["--weights", "#99"], "got #99", 3),
         (["--ordinal", "a1", "--nominal", "a1"], "both name a1", 2),
-        ([], "By the values of the columns, use --ordinal ", 3),
+        ([], "State its kind (--ordinal, --nominal or --continuous), ", 3),
     ):
         answer = invoke("info" if words else "fit", table, *words)
         assert answer.exit_code == code
@@ -273,10 +273,10 @@ def test_encode_says_what_to_do_instead():
     assert "Columns with more categories are declared with --ordinal." in line
     assert "to 0, 1 or missing (--encode 3=); got 2" in line
     line = run("fit", "-", "--encode", "x=1", stdin=text, code=3).stderr
-    assert "which is not in it. Add it, or name the columns that it is for (--encode)." in line
+    assert "--encode must say what every value means; got 'y'" in line
     rows = "".join(f"{k % 3},{'xy'[k % 2]}\n" for k in range(30))
     line = run("fit", "-", stdin=f"a,b\n{rows}", code=3).stderr
-    assert "By the values of the columns, use --ordinal a and --encode auto" in line
+    assert "`isinglass info FILE`, or guess=True, proposes a kind for every column." in line
     line = run("fit", "-", "--ordinal", "a", "--binarize", "a=1", stdin=text, code=3).stderr
     assert "--binarize and --ordinal, --nominal or --continuous must not name the same column" in line
     said = run("fit", "-", "--encode", "a=1=0,2=1", "--encode", "a=1=0,2=2", stdin=text, code=2).stderr

@@ -61,7 +61,7 @@ def draw(seed):
         group = rng.integers(0, 3, N)
         for k, name in enumerate(INDICATORS):
             frame[name] = (group == k).astype(int)
-        options["combine_indicators"] = True
+        options["combine_indicators"] = True  # of tables with names
     options["value_labels"] = {name: labels for name, labels in LABELS.items() if name in names}
     frame.insert(0, "last", rng.integers(0, 2, N))
     if rng.random() < 0.5:
@@ -84,7 +84,9 @@ def by_number(options, names):
 
 def of_text(delimiter, decimal, header, choose=None):
     def make(frame, options):
-        stated = options if header else by_number(options, frame.columns)
+        stated = dict(options) if header else by_number(options, frame.columns)
+        if not header:
+            stated.pop("combine_indicators", None)
         if choose is not None:
             places = choose.permutation(len([name for name in frame if name != "who"])).tolist()
             stated["columns"] = places[: max(1, len(places) - int(choose.integers(3)))]

@@ -91,7 +91,7 @@ def test_thousands_are_not_read_as_decimals():
     text = "a\tb\tc\n" + "950\t1.5\t0\n1,200\t2.5\t1\n2,500\t3.5\t0\n3,100\t4.5\t1\n" * 10
     assert read_table(io.StringIO(text), guess=True).names == ("b", "c")
     assert read_table(io.StringIO(text), guess=True, decimal=",").names == ("a", "c")
-    with pytest.raises(DataError, match="If the comma groups thousands, remove it"):
+    with pytest.raises(DataError, match="marks that group thousands have to be removed"):
         read_table(io.StringIO(text), kinds={"a": "ordinal"})
 
 

@@ -207,14 +207,14 @@ def test_floats_of_a_frame_that_can_be_nothing_else_are_continuous(make):
         given = library.from_pandas(data) if make == "polars" else library.Table.from_pandas(data)
     else:
         given = data
-    with pytest.warns(MeaningWarning, match=r"3 columns \('a', 'b', 'c'\) hold numbers, read as continuous"):
+    with pytest.warns(MeaningWarning, match=r"Columns 'a', 'b', 'c': read as continuous"):
         table = as_table(given)
     assert table.variables.kinds == ("continuous",) * 3 + ("binary",)
     assert table.codes.tolist() == as_table(data, kinds=dict.fromkeys("abc", "continuous")).codes.tolist()
 
 
 def test_floats_of_an_array_are_not():
-    with pytest.raises(DataError, match=r"use kinds=\{.*'continuous'"):
+    with pytest.raises(DataError, match=r'State its kind .*"continuous"'):
         as_table(frame().to_numpy())
 
 
@@ -270,7 +270,7 @@ def test_a_file_is_read_like_a_frame():
 
 def test_scores_of_a_continuous_column_are_normal_or_none():
     for scores in ([1, 2, 3], np.array([1.0, 2.0, 3.0])):
-        with pytest.raises(DataError, match='must be "normal" for column'):
+        with pytest.raises(DataError, match="scores must be for ordinal columns; got column"):
             as_table(frame(), kinds=dict.fromkeys("abc", "continuous"), scores={"a": scores})
     with pytest.raises(DataError, match="which is ordinal"):
         as_table(frame(), kinds={"a": "ordinal"}, scores={"a": "normal"})
@@ -296,7 +296,7 @@ def test_a_long_tail_is_told_unless_scores_are_normal():
         income=lambda f: np.exp(f["c"]), loss=lambda f: -np.exp(f["b"] / 5), flat=lambda f: f["a"] ** 2
     )
     kinds = dict.fromkeys(data.columns.drop("sick"), "continuous")
-    with pytest.warns(MeaningWarning, match=r"2 columns \('income', 'loss'\) have a long tail.*'income': 'normal'"):
+    with pytest.warns(MeaningWarning, match=r"Columns 'income', 'loss': a long tail.*'income': 'normal'"):
         as_table(data, kinds=kinds)
     as_table(data, kinds=kinds, scores={"income": "normal", "loss": "normal"})  # warnings are errors here
     counts = pd.DataFrame({"n": np.random.default_rng(0).poisson(3.0, 300), "sick": 1 - np.arange(300) % 2})
@@ -305,7 +305,7 @@ def test_a_long_tail_is_told_unless_scores_are_normal():
 
 def test_one_column_is_it():
     with pytest.warns(
-        MeaningWarning, match=r"Column 'a' holds numbers, read as .* otherwise cut it \(.* or leave it out"
+        MeaningWarning, match=r"Column 'a': read as continuous .* otherwise choose a threshold \(.* or leave out"
     ):
         as_table(frame()[["a", "sick"]])
 

@@ -35,9 +35,6 @@ def test_house_7_rows_without_an_answer_are_named():
 def test_house_8_advice_can_be_followed(tmp_path):
     from commands import error_line, run
 
-    (tmp_path / "t.csv").write_text("who,a,b\n3,1,0\n1,0,1\n2,1,1\n")
-    assert "--id-column '#1'" in error_line(run("fit", tmp_path / "t.csv", code=3))
-    run("info", tmp_path / "t.csv", "--id-column", "#1")
     (tmp_path / "d.csv").write_text("a,b,b\n1,1,0\n0,0,1\n")
     assert "--drop '#3'" in error_line(run("info", tmp_path / "d.csv", code=3))
     run("info", tmp_path / "d.csv", "--drop", "#3")

@@ -314,7 +314,7 @@ def test_labels_of_no_answer_that_never_occur_are_no_categories(tmp_path):
     labels = {1: "SUNDAY", 2: "MON   DAY", 3: "TUESDAY", 8: "REFUSED", 9: "MISSING"}
     missing = {"day": [{"lo": 9, "hi": 9}]}
     pyreadstat.write_sav(frame, path, variable_value_labels=dict.fromkeys(frame, labels), missing_ranges=missing)
-    with pytest.warns(MeaningWarning, match="'mood' has 'REFUSED' besides 'MON DAY', 'SUNDAY', 'TUESDAY'"):
+    with pytest.warns(MeaningWarning, match="'mood': 'REFUSED' besides 'MON DAY', 'SUNDAY', 'TUESDAY'"):
         table = read_table(path, kinds="ordinal", missing="impute")
     days = ("SUNDAY", "MON DAY", "TUESDAY")
     assert table.variables.categories == (days, (*days, "REFUSED"))

@@ -277,7 +277,9 @@ def test_a_decimal_point_where_the_fit_had_commas_is_named():
     ordered = read("a;b\n0;1,5\n1;2,5\n1;3,5\n0;1,5\n", kinds={"b": "ordinal"})
     grid = read("a;b\n" + "".join(f"{k % 2};{k // 7},{k % 7}\n" for k in range(40)), kinds={"b": "continuous"})
     for table in (ordered, grid):
-        with pytest.raises(DataError, match=r"Use decimal=\"\.\" to read_table if '1\.5' is a number"):
+        with pytest.raises(
+            DataError, match=r"If '1\.5' is a number with a decimal point, use decimal=\"\.\" to read_table"
+        ):
             read("a;b\n0;1.5\n1;2.5\n", encode=table.coding)
 
 
@@ -357,7 +359,7 @@ def test_texts_of_numbers_and_numbers_of_texts_are_known():
     bools = pd.DataFrame({"a": [True, False, True]})
     spelled = as_table(bools.astype(str), encode={"False": 0, "True": 1})
     assert as_table(bools, encode=spelled.coding).codes.tolist() == [[1], [0], [1]]
-    message = r"must have the categories that were declared or fitted; got 4 .* missing \(na_values=\[.?4.?\]\)"
+    message = r"must hold the values that were declared or fitted, 1, 2, 3; got 4 .* missing \(na_values=\[.?4.?\]\)"
     with pytest.raises(DataError, match=message):
         as_table(frame.assign(a="4"), encode=table.coding)
 

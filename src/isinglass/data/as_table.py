@@ -12,12 +12,10 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import check_kind
 from isinglass.data.column import UNTYPED
 from isinglass.data.containers import as_frame
-from isinglass.data.meaning.chosen_columns import find_columns
-from isinglass.data.meaning.coded_table import read_codes
 from isinglass.data.meaning.coding import Coding, Layout
-from isinglass.data.meaning.contradictions import contradict, refuse_other
-from isinglass.data.meaning.conversion import convert
-from isinglass.data.meaning.rules import BITS
+from isinglass.data.meaning.conversion import convert, read_codes, refuse_options
+from isinglass.data.meaning.known_columns import find_columns
+from isinglass.data.meaning.rules import BITS, contradict
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts.blocks import is_in_parts, is_one_file
 from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read
@@ -96,8 +94,9 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         Kinds and categories of the columns. Arrays then hold the numbers of the categories, and frames the categories
         themselves; columns of frames are found by name, and others are ignored.
     combine_indicators : bool, default=False
-        Combine each set of adjacent indicator (dummy) columns, of which at most one is 1 in any row, into one nominal
-        column, named after the common part of their names.
+        Combine each set of three or more adjacent indicator (dummy) columns of 0 and 1, of which at most one is 1 in
+        any row, into one nominal column, named after the common part of their names. Other options then speak of the
+        combined columns.
     na_values : sequence or mapping, optional
         Further values that stand for a missing cell, such as 99. A mapping gives one or more for each column that it
         names, under None for all.
@@ -201,7 +200,7 @@ def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
     """Return a table with its covariates; refuse options about values that it was not read by."""
     names = table.names if table.variables.named else None
     columns = Source(table.shape, lambda _: UNTYPED, names=names, layout=Layout(decimal=table.coding.layout.decimal))
-    refuse_other(columns, table.coding, options)
+    refuse_options(columns, table.coding, options)
     treatment = table.missing_treatment
     if treatment and options.missing not in ("error", treatment) and not isinstance(options.encode, Coding):
         raise DataError(
@@ -220,8 +219,8 @@ def _choose_columns(table: AnyTable, known: object) -> AnyTable:
     if not isinstance(known, Coding):
         return table
     if known.names not in (None, table.names) and table.variables.named:
-        called = known.called if known.single is None else [known.names]
-        table = table.take(np.array(find_columns(called, table.names), dtype=np.intp)).with_names(known.names)
+        places = find_columns(known.called_here, table.names)
+        table = table.take(np.array(places, dtype=np.intp)).with_names(known.names)
     check_width(table.shape[1], known.variables)
     for name, own, rule in zip(table.names, table.coding.columns, known.columns, strict=True):
         if contradict(own, rule):

@@ -13,8 +13,8 @@ import numpy as np
 from isinglass.arrays import AnyArray, Mask
 from isinglass.data.column import Column, as_objects
 from isinglass.data.containers import as_frame, open_source
-from isinglass.data.meaning.chosen_columns import take_columns
 from isinglass.data.meaning.coding import Coding
+from isinglass.data.meaning.known_columns import take_columns
 from isinglass.data.meaning.rules import Cells, Cut, Rule, Steps
 from isinglass.data.meaning.values import Value, as_whole, read_cell, read_word
 from isinglass.data.parts.blocks import is_in_parts

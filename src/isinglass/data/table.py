@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from isinglass.arguments import check_kind
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, copy_unchecked
 from isinglass.data.column import as_objects
-from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.guessing import Guess
+from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.weights import NO_WEIGHT, check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import DataError, plural, setting

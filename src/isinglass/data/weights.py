@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.data.meaning.advice import remark_numbers
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.remarks import remark_decimals
 from isinglass.data.meaning.values import is_number, show_value
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, warn
 
@@ -59,7 +59,7 @@ def read_weights(source: Source, place: int) -> FloatArray:
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
                 f"{setting('weights')} must be finite and not negative; got {shown} in column {source.labels[place]!r} "
-                f"({source.describe_row(row)}).{remark_decimals([value], source.decimal)}"
+                f"({source.describe_row(row)}).{remark_numbers([value], source.decimal)}"
             )
     return np.asarray(values, dtype=np.float64)
 

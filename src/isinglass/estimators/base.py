@@ -23,7 +23,7 @@ from isinglass.data import AnyTable, TableLike
 from isinglass.data.as_table import open_table
 from isinglass.data.completion import complete, open_once
 from isinglass.data.containers import as_frame
-from isinglass.data.meaning.chosen_columns import comparable_names
+from isinglass.data.meaning.known_columns import comparable_names
 from isinglass.data.options import Encode, ReadOptions
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.parted_table import is_read

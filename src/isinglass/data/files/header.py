@@ -144,8 +144,8 @@ def find_row_names(source: Source, options: ReadOptions) -> int | None:
     if coding is not None and names is not None and coding.layout.id_column in names:
         return names.index(coding.layout.id_column)
     if coding is not None and (names is None or coding.names is None):
-        had_one, width = coding.layout.id_column == 0, coding.of_source.layout.width or len(coding.of_source.columns)
-        n_more = source.shape[1] - width  # columns than those of the coding, which are without row names
+        had_one = coding.layout.id_column == 0
+        n_more = source.shape[1] - coding.width  # columns than those of the coding, which are without row names
         if n_more < 0 or (n_more == 0 and not had_one):
             return None
         if n_more > 0 and had_one:

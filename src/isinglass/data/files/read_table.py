@@ -16,7 +16,7 @@ from isinglass.data.files.text import Records, read_text, to_utf8
 from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
-from isinglass.data.meaning.value_labels import is_all_labeled, use_labels
+from isinglass.data.meaning.specs import is_all_labeled, use_labels
 from isinglass.data.meaning.values import Value, read_word, spell_out
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import Source

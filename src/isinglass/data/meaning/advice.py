@@ -5,33 +5,49 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
+import numpy as np
+
 from isinglass.arguments import is_whole
-from isinglass.data.meaning.values import Value, show_value, show_values, spell_out
-from isinglass.errors import MeaningWarning, called, listed, setting, warn
+from isinglass.data.meaning.recognition import (
+    ROWS_TO_JUDGE,
+    amounts,
+    differ_in_rows,
+    is_unclear,
+    missing_codes,
+    no_answers,
+    other_decimal,
+)
+from isinglass.data.meaning.values import Value, rank, show_value, spell_out
+from isinglass.data.source import Source
+from isinglass.errors import setting
 from isinglass.names import name_ranges
 
 LISTED, SHOWN = 4, 8
 """Columns and values that a message lists."""
-_PLURAL = {"has": "have", "holds": "hold", "is": "are", "looks": "look", "runs": "run"}
 DROP = setting("drop", python="drop=[…] in read_table, X.drop(columns=[…]) of a frame")
-ORDINAL, NOMINAL, CONTINUOUS = (
-    setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal", "continuous")
-)
-MERGE = f"give them the same number ({setting('encode', python='encode={…: {…: 0, …: 1, …: 1}}')})"
-SAY_VALUES = (
-    f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
-    f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({DROP})."
-)
+KINDS = setting("kinds", python='kinds="ordinal", "nominal" or "continuous"')
+CONTINUOUS = setting("continuous", python='kinds="continuous"')
+ENCODE = setting("encode", python="encode={…: 0, …: 1, …: None}")
+HEADER = f" If the first line names the columns, use {setting('header', True)}."
+PROPOSALS = " `isinglass info FILE`, or guess=True, proposes a kind for every column."
 
 
-def say_kind(*, in_parts: bool) -> str:
-    """Say what to do with a column of more than two values, of a table in parts or of another."""
-    if in_parts:
-        return "Categories and numbers need one table in memory, not parts."
-    return (
-        f"If these are categories, say whether they have an order ({ORDINAL}) or not ({NOMINAL}); if they are numbers, "
-        f"use {CONTINUOUS}."
+def settle(values: Sequence[Value], label: Hashable, *, in_parts: bool) -> str:
+    """Say which options settle what the values of a column mean."""
+    if len(values) <= 2 and not (len(values) == 2 and is_unclear(values)):
+        return f"If these are two answers, use {setting('encode', 'auto')}, or say what they mean ({ENCODE})."
+    kind = f"state its kind ({KINDS}), " if len(values) > 2 and not in_parts else ""
+    meaning = (
+        f"{kind}say what its values mean ({ENCODE}), choose a threshold for numbers "
+        f"({setting('binarize', python='binarize=…')}), or leave the column out ({drop([label])})."
     )
+    parts = "Categories and numbers need one table in memory, not parts. " if len(values) > 2 and in_parts else ""
+    return f"{parts}{meaning[0].upper()}{meaning[1:]}"
+
+
+def option_keys(labels: Sequence[Hashable]) -> list[str | int]:
+    """Return what options call columns."""
+    return [label if isinstance(label, int) else str(label) for label in labels]
 
 
 def drop(labels: Sequence[Hashable]) -> str:
@@ -43,7 +59,7 @@ def drop(labels: Sequence[Hashable]) -> str:
     return setting("drop", keys, python=f"drop={shown} in read_table, {in_memory}")
 
 
-def kind_option(kind: str, labels: Sequence[Hashable]) -> str:
+def use_kind(kind: str, labels: Sequence[Hashable]) -> str:
     """Return the mention of the option by which columns have a kind."""
     return setting(kind, labels, python=say_of_all("kinds", labels, kind))
 
@@ -72,50 +88,65 @@ def _write(code: Value) -> str:
     return show_value(code) if is_whole(code) else repr(code)
 
 
-def option_keys(labels: Sequence[Hashable]) -> list[str | int]:
-    """Return what options call columns."""
-    return [label if isinstance(label, int) else str(label) for label in labels]
-
-
 def say_missing(
-    codes: Sequence[Value],
-    places: Sequence[int],
-    labels: Sequence[Hashable],
-    values: Mapping[int, Sequence[Value]],
-    suspects: Mapping[int, Sequence[Value]],
+    codes: Sequence[Value], places: Sequence[int], labels: Sequence[Hashable], others: Iterable[Collection[Value]]
 ) -> str:
-    """Say how to make codes of some columns missing: in these alone if another column has one as an answer.
-
-    ``values`` of all columns, and those of them that are suspected to stand for a missing answer.
-    """
+    """Say how to make codes of some columns missing: in these alone if ``others`` have one as an answer."""
     spelled = spell_out(codes)
-    elsewhere = any(spelled & ({*of_column} - {*suspects.get(j, ())}) for j, of_column in values.items())
-    return make_missing(codes, labels, places if elsewhere else ())
+    is_answer = any(not spelled.isdisjoint(values) for values in others)
+    remedy = make_missing(codes, labels, places if is_answer else ())
+    return f"If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, use {remedy}."
 
 
 def show_coded(codes: Sequence[Value], labels: Mapping[Value, Value]) -> str:
     """Write codes for a message, those that have a label with it: 9 ('refused')."""
-    if not any(code in labels for code in codes):
-        return show_values(codes, SHOWN)
-    return listed([f"{show_value(code)} ({labels[code]!r})" if code in labels else show_value(code) for code in codes])
+    shown = [
+        f"{show_value(code)} ({labels[code]!r})" if code in labels else show_value(code)
+        for code in sorted(codes, key=rank)
+    ]
+    return ", ".join(shown[:SHOWN]) + ("…" if len(shown) > SHOWN else "")
 
 
-def warn_about(labels: Iterable[Hashable], note: str, text: str) -> None:
-    """Warn about columns, with a note of a word or two."""
-    warn(MeaningWarning(text, tuple(labels), note))
+def remark_column(source: Source, j: int) -> str:
+    """Return what errors add about the values of a column, sentences or nothing."""
+    column = source.column(j)
+    if is_below_name(source, j):
+        return HEADER
+    values = column.distinct
+    codes = [*missing_codes(values)[0], *no_answers(values)]
+    codes += [value for value in values if value not in codes and no_answers([column.labels.get(value)])]
+    others = (source.column(k).distinct for k in range(source.shape[1]) if k != j)
+    missing = f" It has {show_coded(codes, column.labels)}. {say_missing(codes, [j], source.labels, others)}"
+    n_rows = source.shape[0]
+    names_rows = n_rows >= ROWS_TO_JUDGE and differ_in_rows(len(values), n_rows)
+    return "".join(
+        [
+            missing if codes else "",
+            f" It has {len(values)} different values in {n_rows} rows: if it holds row names, leave it out "
+            f"({drop([source.labels[j]])})." * names_rows,
+            remark_numbers(values, source.decimal),
+        ]
+    )
 
 
-def subject(labels: Collection[Hashable], verb: str) -> str:
-    """Return columns and a verb, the beginning of a sentence: "2 columns ('a', 'b') have"."""
-    shown = listed(list(map(called, labels)), LISTED)
-    return f"Column {shown} {verb}" if len(labels) == 1 else f"{len(labels)} columns ({shown}) {_PLURAL[verb]}"
+def is_below_name(source: Source, j: int) -> bool:
+    """Tell whether the only text of a column is in the first row of a file without a header: it may be its name."""
+    column = source.column(j)
+    if source.layout.has_header is not False or len(column.distinct) == 1:
+        return False
+    texts = [value for value in column.distinct if isinstance(value, str)]
+    return len(texts) == 1 and np.flatnonzero(column.entries == texts[0]).tolist() == [0]
 
 
-def them(labels: Collection[Hashable]) -> str:
-    """Return the pronoun for columns."""
-    return "it" if len(labels) == 1 else "them"
-
-
-def one_of(labels: Collection[Hashable]) -> str:
-    """Return the pronoun for a single one of some columns."""
-    return "it" if len(labels) == 1 else "one of them"
+def remark_numbers(values: Iterable[Value], decimal: str | None = None) -> str:
+    """Return a sentence about words that a person reads as numbers, or nothing."""
+    written = amounts(values, decimal)
+    number = other_decimal(written, decimal)
+    if number is None:
+        return f" If {written[0]!r} is a number, keep only its digits and its decimal separator." if written else ""
+    other, mark = (".", "point") if decimal == "," else (",", "comma")
+    python = f'decimal="{other}" to read_table, or turn the texts of a frame into numbers'
+    return (
+        f" If {number!r} is a number with a decimal {mark}, use {setting('decimal', other, python=python)}; marks that "
+        "group thousands have to be removed."
+    )

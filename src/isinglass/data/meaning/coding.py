@@ -1,10 +1,9 @@
-"""`Coding`: how the values of a table are read, a rule for every column and the layout of the file."""
+"""`Coding`: how the values of a table are read, and which columns of another table it means."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain, pairwise
 from typing import Any
 
 from isinglass.arguments import require
@@ -38,6 +37,17 @@ NO_FILE = Layout()
 
 
 @dataclass(frozen=True)
+class Guess:
+    """A column about which nothing was stated, and which is not 0 and 1."""
+
+    place: int  # among the columns, left out ones included
+    kind: str | None  # what it is taken for; None: it is left out
+    note: str  # why it is left out
+    values: tuple[Value, ...]  # that occur
+    n_missing: int
+
+
+@dataclass(frozen=True)
 class Coding:
     """How the values of a table were read. ``as_table(X, encode=coding)`` reads another table in the same way.
 
@@ -53,10 +63,9 @@ class Coding:
         Which columns are covariates; none by default.
     layout : Layout, optional
         What was found out about the file, if the table came from one.
-    single : Coding, optional
-        How the columns of the source are read, where some columns are made of several indicators.
-    members : tuple of tuples of int
-        The columns of ``single`` that each column is then made of.
+    indicators : tuple of mappings, optional
+        The indicator columns that each column was made of, with the category for which each stands; empty for a column
+        that is itself in the source.
     """
 
     names: tuple[str, ...] | None
@@ -64,25 +73,21 @@ class Coding:
     missing: str = "error"
     covariate: tuple[bool, ...] = ()
     layout: Layout = NO_FILE
-    single: Coding | None = None
-    members: tuple[tuple[int, ...], ...] = ()
+    indicators: tuple[Mapping[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        n = len(self.columns)
+        require(len(self.covariate) in (0, n), "A coding says of every column whether it is a covariate.")
         require(
-            len(self.covariate) in (0, len(self.columns)), "A coding says of every column whether it is a covariate."
+            len(self.indicators) == 0 or (len(self.indicators) == n and self.names is not None),
+            "A coding has names, and says of every column which indicators it was made of.",
         )
         is_choice = self.missing in MISSING_CHOICES
         require(is_choice, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
         numbers, width = self.layout.numbers, self.layout.width
         if numbers is not None:
-            fits = len(numbers) == len(self.columns) and width is not None and all(0 <= j < width for j in numbers)
+            fits = len(numbers) == n and width is not None and all(0 <= j < width for j in numbers)
             require(fits, "A coding has a number below the width of its table for every column, or none.")
-        known = [] if self.single is None else sorted(chain(*self.members))
-        is_made = known == list(range(0 if self.single is None else len(self.single.columns)))
-        require(
-            is_made and len(self.members) == (0 if self.single is None else len(self.columns)),
-            "A coding says of which columns of the source each column is made.",
-        )
 
     @classmethod
     def of(cls, variables: Variables) -> Coding:
@@ -111,24 +116,15 @@ class Coding:
     def take(self, columns: Sequence[int]) -> Coding:
         """Return the coding of some of the columns."""
 
-        def some(entries: Sequence[Any]) -> tuple[Any, ...]:  # Any: of any type
-            return tuple(entries[j] for j in columns)
+        def some(entries: Sequence[Any] | None) -> tuple[Any, ...]:  # Any: of any type
+            return tuple(entries[j] for j in columns) if entries else ()
 
-        single, members, layout = self.single, some(self.members) if self.single else (), self.layout
-        if single is None:
-            layout = replace(
-                layout,
-                numbers=some(layout.numbers or range(len(self.columns))),
-                width=layout.width or len(self.columns),
-                names=None if layout.names is None else some(layout.names),
-            )
-        else:  # of the columns of the source, those that are needed
-            single = single.take(list(chain(*members)))
-            ends = [0, *accumulate(map(len, members))]
-            members = tuple(tuple(range(*bounds)) for bounds in pairwise(ends))
-        names = None if self.names is None else some(self.names)
-        covariate = some(self.covariate) if self.covariate else ()
-        return Coding(names, some(self.columns), self.missing, covariate, layout, single, members)
+        layout = replace(self.layout, names=some(self.layout.names) or None)
+        if not self.has_indicators:
+            width = layout.width or len(self.columns)
+            layout = replace(layout, numbers=some(layout.numbers or range(len(self.columns))), width=width)
+        covariate, indicators = some(self.covariate), some(self.indicators)
+        return Coding(some(self.names) or None, some(self.columns), self.missing, covariate, layout, indicators)
 
     def with_names(self, names: Sequence[str]) -> Coding:
         """Return the coding with other names of the columns; tables may still have those that they had."""
@@ -139,15 +135,29 @@ class Coding:
         return replace(self, layout=replace(self.layout, weights=None))
 
     @property
-    def called(self) -> list[tuple[str, ...]]:
-        """What the columns of another table may be called: as in the source, before the user gave names, or as here."""
-        source = self.of_source
-        return [names for names in (source.layout.names, source.names) if names]
+    def has_indicators(self) -> bool:
+        """Whether a column was made of indicators."""
+        return any(self.indicators)
 
     @property
-    def of_source(self) -> Coding:
-        """The coding of the columns of the source, with indicators as such."""
-        return self.single or self
+    def called_here(self) -> list[tuple[str, ...]]:
+        """What the columns may be called: as in the source, before the user gave names, or as here."""
+        return [names for names in (self.layout.names, self.names) if names]
+
+    @property
+    def called(self) -> list[tuple[str, ...]]:
+        """What the columns of another table may be called, indicators included."""
+        if not self.has_indicators:
+            return self.called_here
+        return [
+            tuple(word for name, made_of in zip(names, self.indicators, strict=True) for word in made_of or (name,))
+            for names in self.called_here
+        ]
+
+    @property
+    def width(self) -> int:
+        """How many columns the source had, row names apart."""
+        return self.layout.width or (len(self.called[0]) if self.has_indicators else len(self.columns))
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arrays import Bytes, Mask
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data.containers import as_frame, open_source
-from isinglass.data.meaning.chosen_columns import comparable_names, find_columns, take_columns
-from isinglass.data.meaning.coded_table import build_table, convert_cells
 from isinglass.data.meaning.coding import MISSING_CHOICES, Coding
-from isinglass.data.meaning.contradictions import refuse_other
-from isinglass.data.meaning.dependence_guards import check_columns, check_sums
-from isinglass.data.meaning.finding import Finding, find_coding
-from isinglass.data.meaning.guards import check_meaning, guard_measured
-from isinglass.data.meaning.indicators import combine_sets
-from isinglass.data.meaning.rules import ABSENT, BITS
+from isinglass.data.meaning.finding import find_coding
+from isinglass.data.meaning.guards import check_bits, check_dependence, check_meaning, guard_measured, warn_of
+from isinglass.data.meaning.known_columns import combine_indicators, comparable_names, find_columns, take_columns
+from isinglass.data.meaning.refusals import complete_rows, refuse_missing, refuse_values, refuse_zeros, warn_zeroed
+from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Cut, Levels, Rule, Steps, apply_rule
+from isinglass.data.meaning.specs import specify
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
-from isinglass.data.table import Table
+from isinglass.data.table import Table, refuse_holes
 from isinglass.data.weights import check_sample_weight, find_known_weights, read_weights, settle_kind
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.matching import check_width
+from isinglass.variables import MAX_CATEGORIES, Variables
 
 CELLS_TO_CHECK = 20_000
 """Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
+COLUMNS_AT_ONCE = 8
+"""Columns that are written together: one by one, each would pass through the memory of the whole table."""
 
 
 def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Table:
@@ -37,7 +40,7 @@ def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = N
         weight = check_sample_weight(sample_weight, len(X))
         table = Table(X, sample_weight=weight, weight_kind=settle_kind(weight, stated.weight_kind), read_by=coding)
         if X.size > CELLS_TO_CHECK:
-            check_columns(table, range(X.shape[1]))
+            check_bits(table, range(X.shape[1]))
         return table
     return convert_source(open_memory(X, stated, sample_weight), stated)
 
@@ -85,15 +88,23 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
 
 def _read_first(source: Source, stated: ValueOptions) -> Table:
     """Read a table by the coding that is found for it, and warn about what it probably does not mean."""
+    indicators = None
+    if stated.combine_indicators:
+        source, indicators = combine_indicators(source, stated.missing)
     found = find_coding(source, stated)
-    table = apply_coding(source, found.coding, found)
-    labels = [spec.label for spec in found.specs]
+    specs, coding = found.specs, found.coding
+    chosen = source if len(specs) == source.shape[1] else source.take([spec.place for spec in specs])
+    codes = _convert_cells(chosen, coding.columns)
+    warn_of(guard_measured({specs[j].label: coding.columns[j] for j in found.measured}))
+    check_meaning(specs, {j: coding.columns[j] for j in found.levels}, codes)
+    if indicators is not None:
+        layout = replace(coding.layout, numbers=None, width=None)
+        coding = replace(coding, layout=layout, indicators=tuple(indicators[spec.place] for spec in specs))
+    table = _build_table(codes, chosen, coding, is_known=False)
+    labels = [spec.label for spec in specs]
     if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
-    check_sums(table, found.specs)
-    check_columns(table, labels, are_combined=stated.combine_indicators)
-    if stated.combine_indicators:
-        return replace(apply_coding(source, combine_sets(table.coding, table)), guesses=found.guesses)
+    check_dependence(table, specs, are_combined=indicators is not None)
     return table
 
 
@@ -101,25 +112,134 @@ def _read_again(source: Source, stated: ValueOptions) -> Table:
     """Read a table by the coding of another."""
     assert isinstance(stated.encode, Coding)
     coding = replace(stated.encode, missing=stated.missing)
-    chosen = take_columns(source, coding.of_source)
-    refuse_other(chosen, coding, replace(stated, na_values=()))  # these have been marked
-    table = apply_coding(source, coding)
+    chosen = take_columns(source, coding)
+    refuse_options(chosen, coding, replace(stated, na_values=()))  # these have been marked
+    names = None if chosen.names is None else tuple(chosen.names)
+    codes = _convert_cells(chosen, coding.columns)
+    table = _build_table(codes, chosen, replace(coding, names=names), is_known=True)
     if not stated.covariates:
         return table
     return table.with_covariates(list(chosen.locate(dict.fromkeys(stated.covariates), "covariates")))
 
 
-def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -> Table:
-    """Return the table that a coding makes of a source; ``found`` is how it was found, in a first reading."""
-    chosen = take_columns(source, coding)
-    codes = convert_cells(chosen, coding.columns)
-    if found is not None:
-        guard_measured({found.specs[j].label: coding.columns[j] for j in found.measured})
-        check_meaning(found.specs, {j: coding.columns[j] for j in found.levels}, codes)
-    names = None if chosen.names is None else tuple(chosen.names)
-    return build_table(codes, chosen, replace(coding, names=names), None if found is None else found.specs)
+def refuse_options(source: Source, coding: Coding, stated: ValueOptions) -> None:
+    """Refuse options by which a coding was not made: it has been decided what the values mean.
+
+    ``source`` has the columns of the coding; its cells are not looked at. ``encode="auto"`` is for values that it does
+    not know; other mappings and scores cannot be compared.
+    """
+    given = {"scores": stated.scores is not None, "combine_indicators": stated.combine_indicators}
+    given["encode"] = not (stated.encode in (None, "auto") or isinstance(stated.encode, Coding))
+    asked = replace(stated, encode=None, scores=None, covariates=(), names=None)
+    for spec, rule in zip(specify(source, asked), coding.columns, strict=True):
+        is_pair = rule.kind == "binary" and not isinstance(rule, Cut)
+        given["kinds"] = spec.kind not in (None, rule.kind) and not is_pair
+        given["binarize"] = spec.cut is not None and not (
+            isinstance(rule, Cut) and rule.threshold == spec.cut.threshold
+        )
+        given["reverse"] = spec.is_reversed and not (isinstance(rule, Levels) and rule.is_reversed)
+        given["na_values"] = spec.with_missing(rule) is not rule
+        for name, is_new in given.items():
+            if is_new:
+                raise DataError(
+                    f"{setting(name)} must be given where the table is read first (as_table, read_table); "
+                    f"{spec.where} was read without it, or with another. Read the table again, or leave it out."
+                )
 
 
 def missing_cells(source: Source, coding: Coding) -> Mask:
     """Return which cells of a source are missing, in the columns of a coding."""
-    return np.asarray(convert_cells(take_columns(source, coding), coding.columns) == ABSENT)
+    return np.asarray(_convert_cells(take_columns(source, coding), coding.columns) == ABSENT)
+
+
+def _convert_cells(source: Source, rules: Sequence[Rule]) -> Codes:
+    """Return what every cell stands for."""
+    if source.block is not None and all(rule == rules[0] for rule in rules) and not rules[0].has_words:
+        return _convert_block(source.block, rules[0])
+    codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
+    for start in range(0, len(rules), COLUMNS_AT_ONCE):
+        some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
+        columns = [apply_rule(rules[j], source.column(j)) for j in some]
+        codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
+    return codes
+
+
+def _convert_block(block: Cells, rule: Rule) -> Codes:
+    """Return what every cell of an array stands for by one rule; bytes of 0 and 1 are not copied."""
+    if rule == BITS and block.dtype in (np.uint8, np.bool_):
+        bits = np.ascontiguousarray(block).view(np.uint8)
+        if bits.max() <= 1:
+            return bits
+    return np.ascontiguousarray(rule.convert(block))
+
+
+def _build_table(codes: Codes, source: Source, coding: Coding, *, is_known: bool) -> Table:
+    """Refuse values without meaning, treat the missing cells as the coding says, and put the table together.
+
+    ``is_known``: the coding is that of another table.
+    """
+    missing, names = coding.missing, source.row_names
+    row_names = None if names is None else tuple(map(str, names))
+    numbers = _numbers(source, coding, codes) if missing == "impute" else None
+    is_unlabeled = source.is_unlabeled if missing == "drop" else np.zeros(len(codes), dtype=bool)
+    if (codes.dtype == np.uint8 or codes.min() >= 0) and not is_unlabeled.any():
+        return _make(codes, coding, row_names=row_names, numbers=numbers)
+    unknown = codes == UNKNOWN
+    if unknown.any():
+        j = int(np.flatnonzero(unknown.any(axis=0))[0])
+        refuse_values(source, j, coding, np.flatnonzero(unknown[:, j]), is_known=is_known)
+    gone = codes == ABSENT
+    n_missing = int(gone.sum())
+    if missing == "error":
+        refuse_missing(gone, source, has_only_bits=all(rule.kind == "binary" for rule in coding.columns))
+    if missing == "drop":
+        rows = complete_rows(gone, is_unlabeled, source)
+        counts = {"n_missing": n_missing, "n_unlabeled": int(is_unlabeled.sum()), "n_dropped": len(codes) - len(rows)}
+        kept_names = None if row_names is None else tuple(row_names[i] for i in rows)
+        return _make(codes[rows], coding, row_names=kept_names, rows=rows, **counts)
+    if missing == "impute":
+        refuse_holes(coding.variables, gone)
+        filled = np.where(gone, 0, codes)
+        return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, n_missing=n_missing)
+    refuse_zeros(gone, source, coding)
+    if not source.is_part:  # all of them are judged together
+        warn_zeroed(len(gone), gone.sum(axis=0), int(gone.all(axis=1).sum()), source.where)
+    zeros = [rule.entries.get(0, 0) if isinstance(rule, Levels) else 0 for rule in coding.columns]  # 1 if reversed
+    filled = np.where(gone, np.array(zeros, dtype=codes.dtype), codes)
+    return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)
+
+
+def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:
+    """Return the numbers in the continuous columns, NaN elsewhere; None if there is no such column."""
+    places = [j for j, rule in enumerate(coding.columns) if isinstance(rule, Steps)]
+    if not places:
+        return None
+    numbers = np.full(source.shape, np.nan)
+    for j in places:
+        numbers[:, j] = np.where(codes[:, j] >= 0, source.column(j).numbers(), np.nan)
+    return numbers
+
+
+def _make(codes: Codes, coding: Coding, **fields: Any) -> Table:  # Any: fields of a table
+    cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
+    return Table(cells, coding.variables, read_by=coding, **fields)
+
+
+def read_codes(X: object, variables: Variables) -> Table:
+    """Return a table of category numbers as one with these variables."""
+    cells = np.asarray(X.toarray() if hasattr(X, "toarray") else X)  # of scipy.sparse
+    if cells.ndim != 2:
+        raise DataError(f"{setting('X')} must have rows and columns; got shape {cells.shape}.")
+    check_width(cells.shape[1], variables)
+    try:
+        numbers = cells.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(cells.shape, np.nan)
+    with np.errstate(invalid="ignore"):
+        bad = ~((numbers >= 0) & (numbers < MAX_CATEGORIES) & (numbers == np.floor(numbers)))
+    if bad.any():
+        row, column = np.argwhere(bad)[0].tolist()
+        constraint = f"must hold the numbers of categories, whole numbers from 0 to {MAX_CATEGORIES - 1}"
+        where = f"See row {row}, column {column}, or read the table with as_table."
+        raise ArgumentError("X", constraint, cells[row, column : column + 1].tolist()[0], where)
+    return Table(np.ascontiguousarray(numbers.astype(np.uint8)), variables)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Mask, rounding_error
-from isinglass.data.meaning.advice import DROP, make_missing
-from isinglass.data.meaning.remarks import remark_column
+from isinglass.data.meaning.advice import DROP, make_missing, remark_column
 from isinglass.data.meaning.rules import Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import as_whole, is_finite, show_values

@@ -1,37 +1,37 @@
 """Warnings about columns that probably do not mean what they seem to.
 
-A guard is a function that checks columns by one rule, which its docstring states. Its warning names the columns, what
-makes them doubtful, and the option to use. Nothing is changed here. Some guards look at columns with categories, some
-at those of which nothing was stated, and some at both.
+A guard is a function that checks columns by one rule, which its docstring states, and yields what it doubts: the
+columns, what is seen in them, and a remedy. Nothing is changed here.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data.meaning.advice import (
     DROP,
+    HEADER,
     LISTED,
-    MERGE,
     SHOWN,
     drop,
-    kind_option,
+    is_below_name,
     make_missing,
-    one_of,
     option_keys,
+    remark_numbers,
     say_missing,
     say_of_all,
     show_coded,
-    subject,
-    them,
-    warn_about,
+    use_kind,
 )
-from isinglass.data.meaning.guessing import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE, OTHER_TYPE, Guess
+from isinglass.data.meaning.coding import Guess
+from isinglass.data.meaning.guessing import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE
 from isinglass.data.meaning.recognition import (
     FEWEST_ITEMS,
     MANY_LEVELS,
@@ -44,25 +44,31 @@ from isinglass.data.meaning.recognition import (
     scale_of,
     suspected_answers,
 )
-from isinglass.data.meaning.remarks import is_below_name, remark_header, remark_numbers
+from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
 from isinglass.data.meaning.rules import Codes, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_finite, is_number, show_values
-from isinglass.errors import called, listed, plural, setting
+from isinglass.data.table import Table
+from isinglass.errors import MeaningWarning, called, listed, plural, setting, warn
 
 FEW_ROWS = 5
 """Rows below which the couplings of a category cannot be estimated reliably."""
 MOST_ITEMS = 300
-"""Ordered columns up to which reversed items are looked for."""
+"""Ordered columns up to which reversed items are looked for, and columns up to which sums of others are."""
 SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
 WEIGHTS = "weights?"
-"""Note of columns that other modules ask for."""
-_REMEDIES = {
-    OTHER_TYPE: "turn its cells into one of these",
-    NOT_FINITE: "make such cells missing",
-}
-"""What to do to keep a column that is left out, by its note; all others need a kind."""
+"""Note of columns that `isinglass info` takes for row weights."""
+_MERGE = f"give them the same number ({setting('encode', python='encode={…: {…: 0, …: 1, …: 1}}')})"
+
+
+class Doubt(NamedTuple):
+    """Columns that probably mean something else than they seem to."""
+
+    labels: Sequence[Hashable]  # as options call them
+    note: str  # a word or two
+    seen: str  # what is seen in them
+    remedy: str  # what to do, a sentence
 
 
 class CodedColumn(NamedTuple):
@@ -74,26 +80,47 @@ class CodedColumn(NamedTuple):
     suspected: Collection[Value]  # values that probably stand for a missing answer
 
 
+def warn_of(doubts: Iterable[Doubt]) -> None:
+    """Warn of every doubt."""
+    for labels, note, seen, remedy in doubts:
+        columns = f"Column{'s' if len(labels) > 1 else ''} {listed(list(map(called, labels)), LISTED)}"
+        warn(MeaningWarning(f"{columns}: {seen}. {remedy}", tuple(labels), note))
+
+
 def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes: Codes) -> None:
     """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
-    guard_header(specs, rules)
     suspects = find_suspects(specs, rules)
-    guard_codes(specs, suspects)
+    warn_of(chain(guard_header(specs, rules), guard_codes(specs, suspects)))
     if len(codes) >= ROWS_TO_JUDGE:
         columns = [CodedColumn(specs[j].label, rule, codes[:, j], suspects.get(j, ())) for j, rule in rules.items()]
         for guard in (guard_spans, guard_dates, guard_spellings, guard_rare, guard_tails, guard_directions):
-            guard(columns)
+            warn_of(guard(columns))
 
 
 def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
-    """Warn about columns of which nothing was stated: those left out, and those that may name or weight the rows."""
+    """Warn about columns of which nothing was stated: those left out, and those that may weight the rows."""
     places = [guess.place for guess in guesses.values() if guess.kind is None]
-    guard_header(specs, places)
-    guard_codes(specs, find_suspects(specs, places))
-    decimal = specs[0].source.decimal
-    guard_identifiers(guesses, decimal)
-    guard_left_out(guesses, decimal)
-    guard_weights(specs, guesses)
+    warn_of(guard_header(specs, places))
+    warn_of(guard_codes(specs, find_suspects(specs, places)))
+    warn_of(guard_left_out(guesses, specs[0].source.decimal))
+    warn_of(guard_weights(specs, guesses))
+
+
+def check_dependence(table: Table, specs: Sequence[ColumnSpec], *, are_combined: bool = False) -> None:
+    """Warn about sets of indicator columns, unless they are combined, and about columns that others determine."""
+    labels = [spec.label for spec in specs]
+    if len(table) >= ROWS_TO_JUDGE:
+        warn_of(guard_sums(table, specs))
+        check_bits(table, labels, are_combined=are_combined)
+
+
+def check_bits(table: Table, labels: Sequence[Hashable], *, are_combined: bool = False) -> None:
+    """Warn about sets of indicator columns, unless they are combined, and about copies."""
+    if len(table) >= ROWS_TO_JUDGE:
+        is_binary = np.array([kind == "binary" for kind in table.variables.kinds])
+        sets = [] if are_combined else indicator_sets(table.codes, is_binary)
+        warn_of(guard_indicators(_label(sets, labels)))
+        warn_of(guard_copies(_label(dependent_columns(table.codes, is_binary, table.holes), labels)))
 
 
 def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[int, tuple[Value, ...]]:
@@ -102,63 +129,52 @@ def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[in
     return suspected_answers({j: specs[j].kept_values for j in columns}, {j: specs[j].column.labels for j in columns})
 
 
-def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> None:
+def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> Iterator[Doubt]:
     """Columns of a file without a header whose only text is in the first row."""
-    columns = [j for j in places if is_below_name(specs[j].source, specs[j].place)]
+    columns = [specs[j] for j in places if is_below_name(specs[j].source, specs[j].place)]
     if columns:
-        labels = [specs[j].label for j in columns]
-        texts = show_values((specs[j].column.entries[0] for j in columns), SHOWN)
-        text = f"{subject(labels, 'has')} text in the first row only ({texts}).{remark_header()}"
-        warn_about(labels, "header?", text)
+        texts = show_values((spec.column.entries[0] for spec in columns), SHOWN)
+        yield Doubt(
+            [spec.label for spec in columns], "header?", f"text in the first row only ({texts})", HEADER.strip()
+        )
 
 
-def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value, ...]]) -> None:
+def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value, ...]]) -> Iterator[Doubt]:
     """Values that probably stand for a missing answer; columns with the same ones share a warning.
 
-    The advice names the columns where another column has the same value as an answer.
+    The remedy names the columns where another column has the same value as an answer.
     """
-    if not suspects:
-        return
-    values_of = {j: spec.values for j, spec in enumerate(specs)}
     for codes in dict.fromkeys(suspects.values()):
         columns = [j for j, values in suspects.items() if values == codes]
-        remedy = say_missing(codes, columns, [spec.label for spec in specs], values_of, suspects)
         others = dict.fromkeys(value for j in columns for value in specs[j].kept_values if value not in codes)
-        labels = [specs[j].label for j in columns]
-        shown = show_coded(codes, specs[columns[0]].column.labels)
-        text = (
-            f"{subject(labels, 'has')} {shown} besides {show_values(others)}. If "
-            f"{'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, use {remedy}."
-        )
-        warn_about(labels, f"{show_values(codes, 3)} missing?", text)
+        answers = ({*spec.values}.difference(suspects.get(j, ())) for j, spec in enumerate(specs))
+        seen = f"{show_coded(codes, specs[columns[0]].column.labels)} besides {show_values(others)}"
+        remedy = say_missing(codes, columns, [spec.label for spec in specs], answers)
+        yield Doubt([specs[j].label for j in columns], f"{show_values(codes, 3)} missing?", seen, remedy)
 
 
-def guard_spans(columns: Sequence[CodedColumn]) -> None:
+def guard_spans(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Ordered categories that are many steps apart: they may be numbers."""
-    wide: dict[Hashable, float] = {}
+    spans: dict[Hashable, float] = {}
     for label, rule, _, suspected in columns:
         if rule.kind == "ordinal":
             scores = zip(rule.values, rule.scores or (), strict=True)
-            span = np.ptp([score for value, score in scores if value not in suspected] or [0.0])
-            wide |= {label: span} if span >= MANY_LEVELS else {}
+            spans[label] = float(np.ptp([score for value, score in scores if value not in suspected] or [0.0]))
+    wide = [label for label, span in spans.items() if span >= MANY_LEVELS]
     if wide:
-        labels = list(wide)
-        text = (
-            f"{subject(labels, 'has')} ordered values that are up to {max(wide.values()):.0f} steps apart. Couplings "
-            f"are per step, so these look small. If the values are numbers, use {kind_option('continuous', labels)}, "
-            f"and couplings are per standard deviation; if they name something, leave them out ({drop(labels)})."
-        )
-        warn_about(labels, "a number?", text)
+        seen = f"ordered values that are up to {max(spans.values()):.0f} steps apart, and couplings are per step"
+        remedy = f"If they are numbers, use {use_kind('continuous', wide)}; if they are names, {drop(wide)}."
+        yield Doubt(wide, "a number?", seen, remedy)
 
 
-def guard_dates(columns: Sequence[CodedColumn]) -> None:
+def guard_dates(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Categories that are all dates."""
     labels = [column.label for column in columns if are_dates(column.rule.values)]
     if labels:
-        warn_about(labels, "dates", f"{subject(labels, 'holds')} dates: leave them out ({drop(labels)}).")
+        yield Doubt(labels, "dates", "dates", f"Leave out what is no variable ({drop(labels)}).")
 
 
-def guard_spellings(columns: Sequence[CodedColumn]) -> None:
+def guard_spellings(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Categories that differ in case or blanks only; a warning for each column."""
     for label, rule, _, _ in columns:
         spellings: dict[str, dict[int, str]] = defaultdict(dict)
@@ -167,11 +183,11 @@ def guard_spellings(columns: Sequence[CodedColumn]) -> None:
                 spellings[" ".join(word.casefold().split())][code] = word
         apart = next((words for words in spellings.values() if len(words) > 1), None)
         if apart is not None:
-            alike = f"{subject([label], 'has')} {show_values(apart.values())}, which differ only in case or blanks."
-            warn_about([label], "spellings", f"{alike} If they are one answer, {MERGE}.")
+            seen = f"{show_values(apart.values())} differ only in case or blanks"
+            yield Doubt([label], "spellings", seen, f"If they are one answer, {_MERGE}.")
 
 
-def guard_rare(columns: Sequence[CodedColumn]) -> None:
+def guard_rare(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Categories of few rows, unless they probably stand for a missing answer."""
     rare: dict[Hashable, list[str]] = defaultdict(list)
     for label, rule, codes, suspected in columns:
@@ -181,14 +197,12 @@ def guard_rare(columns: Sequence[CodedColumn]) -> None:
                 if 0 < count < FEW_ROWS and value not in suspected:
                     rare[label].append(f"{value!r} of column {called(label)} ({plural(count, 'row')})")
     if rare:
-        text = (
-            f"Some categories have fewer than {FEW_ROWS} rows: {listed(list(chain(*rare.values())), LISTED)}. Their "
-            f"couplings cannot be estimated reliably. To merge categories, {MERGE}; or leave the column out ({DROP})."
-        )
-        warn_about(rare, "rare category", text)
+        shown = listed(list(chain(*rare.values())), LISTED)
+        remedy = f"Their couplings cannot be estimated reliably: {_MERGE} as others, or leave the column out ({DROP})."
+        yield Doubt(list(rare), "rare category", f"categories of fewer than {FEW_ROWS} rows: {shown}", remedy)
 
 
-def guard_tails(columns: Sequence[CodedColumn]) -> None:
+def guard_tails(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Numbers with a long tail, by the skewness of their steps: couplings can hardly be linear in them."""
     labels = []
     for label, rule, codes, _ in columns:
@@ -199,14 +213,11 @@ def guard_tails(columns: Sequence[CodedColumn]) -> None:
                 labels.append(label)
     if labels:
         scores = setting("normal_scores", labels, python=say_of_all("scores", labels, "normal"))
-        text = (
-            f"{subject(labels, 'has')} a long tail, and couplings are linear in the values. Take logarithms first, or "
-            f"use ranks instead with {scores}."
-        )
-        warn_about(labels, "long tail", text)
+        remedy = f"Take logarithms first, or use ranks instead with {scores}."
+        yield Doubt(labels, "long tail", "a long tail, and couplings are linear in the values", remedy)
 
 
-def guard_directions(columns: Sequence[CodedColumn]) -> None:
+def guard_directions(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Ordered columns that are negatively correlated with the others of their battery.
 
     A battery is a scale, columns whose names differ in a number at the end; or all columns, if there is no scale.
@@ -221,59 +232,49 @@ def guard_directions(columns: Sequence[CodedColumn]) -> None:
     some = slice(None, None, max(1, len(columns[0].codes) // MOST_ROWS))
     turned = [scale[k] for scale in batteries for k in reversed_items(np.stack([items[name][some] for name in scale]))]
     if turned:
-        text = (
-            f"{subject(turned, 'runs')} against the direction of the others: if the wording is reversed, recode "
-            f"{them(turned)} with {setting('reverse', option_keys(turned))}."
-        )
-        warn_about(turned, "reversed?", text)
+        remedy = f"If the wording is reversed, recode with {setting('reverse', option_keys(turned))}."
+        yield Doubt(turned, "reversed?", "against the direction of the others", remedy)
 
 
-def guard_measured(columns: Mapping[Hashable, Rule]) -> None:
+def guard_measured(columns: Mapping[Hashable, Rule]) -> Iterator[Doubt]:
     """Columns that were read as numbers because they can be nothing else."""
-    labels = list(columns)
-    grids = [f"{called(label)}: {rule.in_words}" for label, rule in columns.items() if isinstance(rule, Steps)]
-    if labels:
-        text = (
-            f"{subject(labels, 'holds')} numbers, read as continuous ({listed(grids, LISTED, sep='; ')}). If this is "
-            f"what you want, use {kind_option('continuous', labels)}; otherwise cut {them(labels)} "
-            f"({setting('binarize', python='binarize={…: …}')}), or leave {them(labels)} out ({drop(labels)})."
+    grids = {label: rule.in_words for label, rule in columns.items() if isinstance(rule, Steps)}
+    if grids:
+        labels, shown = list(grids), [f"{called(label)} in {words}" for label, words in grids.items()]
+        remedy = (
+            f"If this is what you want, use {use_kind('continuous', labels)}; otherwise choose a threshold "
+            f"({setting('binarize', python='binarize={…: …}')}), or leave out what is no variable ({drop(labels)})."
         )
-        warn_about(labels, "read as a number", text)
+        yield Doubt(labels, "read as a number", f"read as continuous ({listed(shown, LISTED, sep='; ')})", remedy)
 
 
-def guard_identifiers(guesses: Mapping[Hashable, Guess], decimal: str | None) -> None:
-    """Columns that probably name the rows: they have a different value in almost every one."""
-    values = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
-    if not values:
-        return
-    labels = list(values)
-    numbers = [label for label in labels if not any(isinstance(value, str) for value in values[label])]
-    keep = f"use {kind_option('continuous', numbers)} for numbers" if numbers else "merge its values"
-    text = (
-        f"{subject(labels, 'has')} a different value in almost every row, and a guess leaves {them(labels)} out as "
-        f"names of rows. To keep {one_of(labels)}, {keep}; without a guess, leave {them(labels)} out yourself "
-        f"({drop(labels)}).{remark_numbers(chain(*values.values()), decimal)}"
-    )
-    warn_about(labels, IDENTIFIER, text)
-
-
-def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> None:
-    """Columns that are left out, by the reason; nothing is lost with a column without answers."""
+def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> Iterator[Doubt]:
+    """Columns that a guess leaves out, by the reason; nothing is lost with a column without answers."""
     by_note: dict[str, list[Hashable]] = defaultdict(list)
     for label, guess in guesses.items():
-        by_note[guess.note].append(label)
+        if guess.note not in ("", NO_ANSWERS):
+            by_note[guess.note].append(label)
     for note, labels in by_note.items():
-        if note not in ("", IDENTIFIER, NO_ANSWERS):
-            values = list(chain(*(guesses[label].values for label in labels)))
-            remedy = _REMEDIES.get(note, "state its kind")
-            if note == NOT_FINITE:
-                remedy += f" ({make_missing(list(dict.fromkeys(value for value in values if not is_finite(value))))})"
-            advice = f" To keep {one_of(labels)}, {remedy}." if note != DATES else ""
-            advice += remark_numbers(values, decimal)
-            warn_about(labels, note, f"{subject(labels, 'is')} left out ({note.rstrip('?')}).{advice}")
+        values = list(chain(*(guesses[label].values for label in labels)))
+        remedy = "To keep a column, state its kind."
+        if note == IDENTIFIER:
+            numbers = [label for label in labels if all(map(is_number, guesses[label].values))]
+            keep = use_kind("continuous", numbers) if numbers else "merge its values"
+            remedy = (
+                f"To keep a column, {'use ' * bool(numbers)}{keep}; without a guess, leave it out ({drop(labels)})."
+            )
+        elif note == NOT_FINITE:
+            endless = dict.fromkeys(value for value in values if not is_finite(value))
+            remedy = f"To keep a column, make such cells missing ({make_missing(list(endless))})."
+        elif note == DATES:
+            remedy = "A network has no kind for dates."
+        yield Doubt(labels, note, f"left out ({_REASONS.get(note, note)})", remedy + remark_numbers(values, decimal))
 
 
-def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
+_REASONS = {IDENTIFIER: "a different value in almost every row, like names of rows"}
+
+
+def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Iterator[Doubt]:
     """Columns of numbers that are called like row weights or counts and have the values of such."""
     labels = [
         label
@@ -286,12 +287,81 @@ def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
     is_battery = len({scale_of(label) for label in labels}) < len(labels)  # w1, w2, w3
     if not labels or is_battery:
         return
-    use = f"pass {one_of(labels)} as sample_weight and leave {them(labels)} out ({drop(labels)})"
+    use = f"pass it as sample_weight and leave it out ({drop(labels)})"
     if specs[0].source.is_file:
         others = f" and leave the others out ({drop(labels[1:])})" if labels[1:] else ""
         use = f"use {setting('weights', labels[0])}{others}"
-    text = (
-        f"{subject(labels, 'looks')} like row weights: if {one_of(labels)} counts or weights the rows, {use}; if it is "
-        f"a variable, use {kind_option('continuous', labels)}."
-    )
-    warn_about(labels, WEIGHTS, text)
+    remedy = f"If one counts or weights the rows, {use}; if it is a variable, use {use_kind('continuous', labels)}."
+    yield Doubt(labels, WEIGHTS, "looks like row weights", remedy)
+
+
+def guard_indicators(sets: Sequence[Sequence[Hashable]]) -> Iterator[Doubt]:
+    """Columns of which at most one is 1 in any row."""
+    if sets:
+        shown = [f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets]
+        python = "as_table(…, combine_indicators=True), also in read_table"
+        seen = (
+            f"indicators of {plural(len(sets), 'variable')}, of which at most one is 1 in any row: "
+            f"{listed(shown, LISTED, sep='; ')}"
+        )
+        remedy = (
+            "Edges within a set hide those between variables: combine each set into one column with "
+            f"{setting('combine_indicators', True, python=python)}."
+        )
+        yield Doubt(list(chain(*sets)), "indicator", seen, remedy)
+
+
+def guard_copies(groups: Sequence[Sequence[Hashable]]) -> Iterator[Doubt]:
+    """Columns of which each determines the others of its group: equal, opposite, or with other words for the same."""
+    if groups:
+        shown = [listed(list(map(called, group)), LISTED, sep=" = ") for group in groups]
+        redundant = [label for group in groups for label in group[1:]]
+        equal = listed(shown, LISTED, sep="; ")
+        seen = f"as read, they determine each other in every row, like copies or opposites: {equal}"
+        remedy = f"Leave out all but one of each group ({drop(redundant)})."
+        yield Doubt(list(chain(*groups)), "duplicate", seen, remedy)
+
+
+def guard_sums(table: Table, specs: Sequence[ColumnSpec]) -> Iterator[Doubt]:
+    """Columns that can be computed from others, such as the total of some items.
+
+    Relations between binary columns are those of indicators, which have a warning of their own.
+    """
+    variables = table.variables
+    kinds = np.array(variables.kinds)
+    columns = np.flatnonzero((kinds != "nominal") & variables.is_modeled)
+    if len(columns) > MOST_ITEMS or (kinds[columns] == "binary").all():
+        return
+    rows = np.unique(np.linspace(0, len(table) - 1, MOST_ROWS).astype(np.intp))
+    found = [columns[group].tolist() for group in linear_relations(_numbers(table, specs, columns.tolist(), rows))]
+    groups = _label((group for group in found if (kinds[group] != "binary").any()), [spec.label for spec in specs])
+    if groups:
+        computed = [group[0] for group in groups]
+        shown = [f"{called(first)} from {listed([*map(called, others)], LISTED)}" for first, *others in groups]
+        seen = f"can be computed from others, as a total or a difference can: {listed(shown, LISTED, sep='; ')}"
+        remedy = (
+            "Given all others, none of these columns varies: their couplings grow until the penalty stops them, their "
+            "other edges are unreliable, and the fit takes long. Leave out each of them, or one of its others "
+            f"({drop(computed)})."
+        )
+        yield Doubt(computed, "computed", seen, remedy)
+
+
+def _numbers(table: Table, specs: Sequence[ColumnSpec], columns: Sequence[int], rows: NDArray[np.intp]) -> FloatArray:
+    """Return the numbers of columns on a grid and the scores of others, NaN for missing cells."""
+    in_source, factors = rows if table.rows is None else table.rows[rows], table.variables.split(table.variables.factor)
+    numbers = np.empty((len(rows), len(columns)))
+    for k, j in enumerate(columns):
+        rule, spec = table.coding.columns[j], specs[j]
+        if isinstance(rule, Steps) and not rule.is_normal:
+            numbers[:, k] = spec.source.column(spec.place).numbers(in_source)
+        else:
+            numbers[:, k] = factors[j][table.codes[rows, j]]
+    if table.missing_cells is not None:
+        numbers[table.missing_cells[rows][:, columns]] = np.nan
+    return numbers
+
+
+def _label(groups: Iterable[Sequence[int]], labels: Sequence[Hashable]) -> list[list[Hashable]]:
+    """Return groups of columns as options call them."""
+    return [[labels[j] for j in group] for group in groups]

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.values import AMOUNT, Value, is_bit, read_number
+from isinglass.data.meaning.values import (
+    AMOUNT,
+    Value,
+    as_float,
+    as_whole,
+    is_bit,
+    is_finite,
+    read_number,
+    read_word,
+)
 from isinglass.variables import MAX_CATEGORIES
 
 ROWS_TO_JUDGE = 20
@@ -38,6 +47,7 @@ _COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d*\.\d+")
 _CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})
 _DIGITS = frozenset({7, 8, 9})
 """Codes of one digit, which may also be answers."""
+_NEGATIVE = frozenset(-code for code in (*_CODES, *range(1, 10)))
 _NO_ANSWER = frozenset(
     re.split(
         r",\s*",
@@ -63,53 +73,26 @@ _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4
 def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
 
-    Certain: -9 below 0 to 4 or below fractions, 9 or 99 above 1 to 5; doubtful: 7 above 1 to 5, which leaves out one
-    number only, unless the scale has two points.
+    Codes below a scale are all its negative numbers: -9 below 0 to 4. Codes above it are farther away than it is wide:
+    99 above 1 to 5. Above a scale from 0 or 1 that leaves out no number, 7, 8 and 9 are codes, too; they are doubtful
+    if only one number is left out in between (7 above 1 to 5), unless the scale has two points.
     """
-    answers = [value for value in values if not isinstance(value, str | None)]
-    try:
-        numbers = sorted({int(value) for value in answers if float(value).is_integer()})
-    except (TypeError, ValueError, OverflowError):
-        return (), ()
-    if len(numbers) < len(answers):
-        return tuple(map(int, _codes_beside_fractions(sorted(map(float, answers))))), ()
+    numbers = sorted({as_whole(as_float(value)) for value in values if is_finite(value)})
     below, scale = [n for n in numbers if n < 0], [n for n in numbers if n >= 0]
-    are_codes = set(map(abs, below)) <= _CODES | {*range(1, 10)}
-    if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not are_codes)):  # such as a scale from -2 to 2
+    if len(scale) < 2 or not _NEGATIVE.issuperset(below) or (below and below[-1] > scale[0] - 2):  # -2 to 2 is a scale
         below, scale = [], numbers
     sure, doubtful = _codes_above(scale)
-    return (*below, *sure), tuple(doubtful)
+    return (*map(int, below), *map(int, sure)), tuple(map(int, doubtful))
 
 
-def _codes_beside_fractions(numbers: list[float]) -> list[float]:
-    """Return the codes among amounts, in ascending order: all negative ones, or ends far away from many others.
-
-    Far is farther than these are from each other.
-    """
-    negative = [number for number in numbers if number < 0]
-    if 0 < len(negative) < len(numbers) - 1 and {-number for number in negative} <= _CODES | _DIGITS:
-        return negative
-    if len(numbers) <= MANY_LEVELS:
-        return []
-    ends = ((numbers[0], numbers[1:]), (numbers[-1], numbers[:-1]))
-    far = [end for end, rest in ends if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
-    return [end for end in far if abs(end) in _CODES]
-
-
-def _codes_above(numbers: list[int]) -> tuple[list[int], list[int]]:
-    """Return the codes above a scale of two points at least, in ascending order: certain ones, or doubtful ones.
-
-    Of 1, 2, 3, 98, 99 certainly the last two; of 1 to 5 and 9 certainly 9, which leaves out 6 to 8; of 1 to 5 and 7
-    perhaps 7.
-    """
+def _codes_above(numbers: list[float]) -> tuple[list[float], list[float]]:
+    """Return the certain and the doubtful codes among ascending numbers, above a scale of at least two points."""
     for k in range(max(2, len(numbers) - len(_CODES | _DIGITS)), len(numbers)):
         scale, rest = numbers[:k], numbers[k:]
         gap, span = rest[0] - scale[-1], scale[-1] - scale[0]
-        are_far_codes = rest[0] > 9 and _CODES.issuperset(rest) and gap > max(1, span)
-        if are_far_codes:
+        if rest[0] > 9 and _CODES.issuperset(rest) and gap > max(1, span):
             return rest, []
-        is_full_scale = scale[0] in (0, 1) and span == k - 1  # no number left out
-        if is_full_scale and _DIGITS.issuperset(rest) and gap > 1:
+        if scale[0] in (0, 1) and span == k - 1 and _DIGITS.issuperset(rest) and gap > 1:
             return (rest, []) if k == 2 or gap > 2 else ([], rest)
     return [], []
 
@@ -163,17 +146,14 @@ def other_decimal(values: Iterable[Value], decimal: str | None = None) -> str | 
 
 def amounts(values: Iterable[Value], decimal: str | None = None) -> list[str]:
     """Return the words that only a person reads as a number: 10%, $5, 1,200, or one with another decimal separator."""
-    written = [value for value in values if isinstance(value, str) and AMOUNT.fullmatch(value.strip())]
-    return [word for word in written if read_number(word.strip(), decimal or ".") is None]
+    words = [value for value in values if isinstance(value, str) and AMOUNT.fullmatch(value.strip())]
+    return [word for word in words if read_number(word.strip(), decimal or ".") is None]
 
 
-def is_unclear(two: list[Value]) -> bool:
-    """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
-    words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
-    if None not in words:
-        return words[0] == words[1] or (any(word in ("0", "1") for word in words) and set(words) != {"0", "1"})
-    one_is_bit = is_bit(two[0]) != is_bit(two[1])
-    return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
+def is_unclear(two: Sequence[Value]) -> bool:
+    """Tell whether two values may be spellings of one thing, or one of them no answer: "Yes" and "yes", 0 and -9."""
+    one, other = (read_word(value.casefold() if isinstance(value, str) else value) for value in two)
+    return one == other or (is_bit(one) != is_bit(other) and {one, other} not in ({1, 2}, {-1, 1}))
 
 
 def has_too_many(n_values: int, n_rows: int) -> bool:
@@ -203,15 +183,13 @@ def is_weight(label: Hashable) -> bool:
 
 
 def are_weights(label: Hashable, numbers: FloatArray) -> bool:
-    """Tell whether the numbers of a column called like row weights are such, and no measurements of each row.
+    """Tell whether the numbers of a column called like row weights are such, and not the weight of bodies or cars.
 
-    In 119 tables of R packages with such a column, those called frequency are counts. Of 60 others, five are sampling
-    weights, with a mean near 1, a mean of thousands, or a 0; 54 hold the weight of a body or a car.
+    Frequencies are counts. Sampling weights have a mean near 1, a mean of thousands, or a 0.
     """
-    if _COUNTS.fullmatch(str(label)):
-        return True
     least, mean = float(numbers.min()), float(numbers.mean())
-    return least >= 0 and (least == 0 or abs(mean - 1) <= NEAR_ONE or mean >= LARGE_WEIGHT)
+    is_typical = least == 0 or abs(mean - 1) <= NEAR_ONE or mean >= LARGE_WEIGHT
+    return _COUNTS.fullmatch(str(label)) is not None or (least >= 0 and is_typical)
 
 
 def reversed_items(codes: NDArray[np.integer]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Columns that depend on others exactly: copies, opposites, sums and differences."""
+"""Columns that depend on others exactly: copies, opposites, indicators of one variable, sums and differences."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.variables import MAX_CATEGORIES
 
 ROWS_TO_SCREEN = 4096
 """Rows that are compared first; they rule out most pairs."""
 COLUMNS_AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
+EXPECTED_ROWS, EXPECTED_IN_SET = 3.0, 10.0
+"""Rows that chance would put together in a column and those before it, and in all columns of a set of indicators."""
 COMPUTED, INVOLVED = 1e-4, 1e-3
 """Residual, relative to the spread of a column, below which it is computed from others: sums in single precision are;
 and least coefficient of these, for columns of equal spread."""
@@ -52,6 +55,40 @@ def _partition(column: NDArray[np.integer], is_binary: bool) -> NDArray[np.uint8
         return np.asarray(column ^ column[0], dtype=np.uint8)
     _, first, places = np.unique(column, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
+
+
+def indicator_sets(codes: Bytes, is_binary: Mask) -> list[list[int]]:
+    """Return sets of three or more neighboring columns, of which at most one is 1 in any row.
+
+    Constant columns are passed over. Either every row has exactly one 1 in a set, or chance would put several rows
+    together in each of its columns.
+    """
+    ones = np.where(is_binary, np.count_nonzero(codes, axis=0), 0)
+    columns = np.flatnonzero((ones > 0) & (ones < len(codes))).tolist()
+    sets, start = [], 0
+    while start < len(columns):
+        found = _set_from(codes, columns[start:], ones)
+        if len(found) > 2:
+            sets.append(found)
+        start += len(found) if len(found) > 2 else 1
+    return sets
+
+
+def _set_from(codes: Bytes, columns: Sequence[int], ones: NDArray[np.intp]) -> list[int]:
+    """Return the set of indicators that begins with the first of these columns, or this column alone."""
+    n_rows, n_ones, n_expected, probable = len(codes), int(ones[columns[0]]), 0.0, 1
+    seen = codes[:ROWS_TO_SCREEN, columns[0]] > 0
+    for k, j in enumerate(columns[1 : MAX_CATEGORIES - 1], 1):
+        cells = codes[:ROWS_TO_SCREEN, j] > 0
+        if n_ones + ones[j] > n_rows or (seen & cells).any() or codes[codes[:, j] > 0][:, columns[:k]].any():
+            break
+        by_chance = n_ones * int(ones[j]) / n_rows
+        if probable == k and by_chance >= EXPECTED_ROWS:
+            probable, n_expected = k + 1, n_expected + by_chance
+        seen, n_ones = seen | cells, n_ones + int(ones[j])
+        if n_ones == n_rows:  # each row has exactly one
+            return list(columns[: k + 1])
+    return list(columns[: probable if n_expected >= EXPECTED_IN_SET else 1])
 
 
 def linear_relations(numbers: FloatArray) -> list[list[int]]:

@@ -1,168 +1,151 @@
-"""Why a table is refused: the column, its values and a row, and what to do about it, by what the values show."""
+"""Why cells are refused: the column, its values, a row, and what to do; and what became of missing cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.column import UNTYPED
+from isinglass.arrays import Mask
+from isinglass.data.column import BLANKS
 from isinglass.data.meaning.advice import (
-    DROP,
-    SAY_VALUES,
-    drop,
+    ENCODE,
+    HEADER,
+    PROPOSALS,
     make_missing,
-    option_keys,
-    say_kind,
+    remark_column,
+    remark_numbers,
+    settle,
 )
 from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.guessing import guess_kinds
-from isinglass.data.meaning.levels import order_pair
-from isinglass.data.meaning.recognition import are_dates, is_unclear, other_decimal
-from isinglass.data.meaning.remarks import remark_column, remark_decimals, remark_header
-from isinglass.data.meaning.rules import Cut, Levels, Rule, Steps
-from isinglass.data.meaning.specs import ColumnSpec
-from isinglass.data.meaning.values import Value, is_number, show_value, show_values
+from isinglass.data.meaning.recognition import ROWS_TO_JUDGE, are_dates
+from isinglass.data.meaning.rules import Cut, Levels, Steps
+from isinglass.data.meaning.values import is_missing, show_value, show_values
 from isinglass.data.source import Source
-from isinglass.errors import DataError, setting
-from isinglass.names import name_ranges
+from isinglass.errors import DataError, DataWarning, plural, setting, warn
 
-_MOST_RANGES = 30  # entries of kinds that a message writes out
+DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
+"""Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
 
 
-def refuse_values(
-    source: Source, j: int, coding: Coding, rows: NDArray[np.intp], specs: Sequence[ColumnSpec] | None
-) -> NoReturn:
+def refuse_values(source: Source, j: int, coding: Coding, rows: NDArray[np.intp], *, is_known: bool) -> NoReturn:
     """Say which values of a column are wrong, those in some rows, and what to do about it.
 
-    ``specs``: what was known about all columns in a first reading; None where a table is read like another.
+    ``is_known``: the coding is that of another table.
     """
-    rule, row = coding.columns[j], int(rows[0])
-    column = source.column(j)
+    rule, row, column = coding.columns[j], int(rows[0]), source.column(j)
     labels = column.labels if isinstance(rule, Levels) and rule.labels else {}
     wrong = [labels.get(value, value) for value in dict.fromkeys(column.entries[rows])]
-    shown = "dates" if are_dates(wrong) else show_values(wrong)
-    got = f"got {shown} in {source.where(j)} (first in {source.describe_row(row)})"
-    remarks = [remark_decimals(wrong, source.decimal)]
-    if row == 0 and source.layout.has_header is False and any(isinstance(value, str) for value in wrong):
-        remarks.insert(0, remark_header())
-    if not rule.is_plain:
-        raise DataError(_say_broken(rule, got, wrong, None if specs is None else specs[j]) + "".join(remarks))
-    remedy = "Replace these values, or make them missing."  # a table that is read like another
-    if specs is not None or source.is_part:
-        values = [labels.get(value, value) for value in column.distinct]
-        are_numbers = all(is_number(value) or other_decimal([value], source.decimal) for value in values)
-        if are_numbers and len(values) > 2 and remarks[-1]:
-            remedy = remarks[-1].strip()
-        else:
-            remedy = _suggest(source, j, values, coding, specs or ())
-    more = "".join(remark for remark in remarks if remark.strip() not in remedy)
-    raise DataError(f"{setting('X')} must hold only 0 and 1; {got}. {remedy}{more}")
-
-
-def _say_broken(rule: Rule, got: str, wrong: Sequence[Value], spec: ColumnSpec | None) -> str:
-    """Say which rule other than 0 and 1 values break, and what to do about it.
-
-    ``got``: the values and where; ``spec``: what was known about the column in a first reading.
-    """
+    make_gone, remark = make_missing(wrong[:1]), remark_numbers(wrong, source.decimal)
+    remedy, holds = f"Replace these values, or make them missing ({make_gone}).", ""
     if isinstance(rule, Cut):
-        return (
-            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {got}. Leave "
-            f"{setting('binarize')} out, or replace these values."
-        )
-    if isinstance(rule, Steps):
-        return (
-            f"{setting('X')} must hold finite numbers in a continuous column; {got}. Replace these values, or make "
-            f"them missing ({make_missing(wrong[:1])})."
-        )
-    if rule.kind == "binary" and spec is not None:
-        remedy = f"Add it, or name the columns that it is for ({setting('encode', python='encode={column: {…}}')})."
-        if spec.encode.by_name:
-            remedy = f"Add it, or make it missing ({make_missing(wrong[:1])})."
-        return f"{setting('encode')} must say what every value means; {got}, which is not in it. {remedy}"
-    categories = [value for value in rule.values if value is not None]
-    return (
-        f"{setting('X')} must have the categories that were declared or fitted; {got}, which has "
-        f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
-        f"encode, or make these cells missing ({make_missing(wrong[:1])})."
+        must = f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}"
+    elif isinstance(rule, Steps):
+        must = f"{setting('X')} must hold finite numbers in a continuous column"
+    elif not rule.is_plain:
+        known = show_values(value for value in rule.values if value is not None)
+        must = f"{setting('X')} must hold the values that were declared or fitted, {known}"
+        if rule.kind == "binary" and not is_known:
+            must = f"{setting('encode')} must say what every value means"
+        remedy = f"Say before the fit what every value means ({ENCODE}), or make these missing ({make_gone})."
+    else:
+        must = f"{setting('X')} must hold only 0 and 1"
+        if not is_known or source.is_part:
+            remedy, remark = (
+                settle(column.distinct, source.labels[j], in_parts=source.is_part),
+                remark_column(source, j),
+            )
+            remark += PROPOSALS if len(column.distinct) > 2 and not source.is_part else ""
+            holds = f", which holds {show_values(column.distinct)}" if len(column.distinct) > len(wrong) else ""
+    if row == 0 and source.layout.has_header is False and isinstance(wrong[0], str) and HEADER not in remark:
+        remark += HEADER
+    shown = "dates" if are_dates(wrong) else show_values(wrong)
+    raise DataError(
+        f"{must}; got {shown} in {source.where(j)} (first in {source.describe_row(row)}){holds}. {remedy}{remark}"
     )
 
 
-def _suggest(source: Source, j: int, values: list[Value], coding: Coding, specs: Sequence[ColumnSpec]) -> str:
-    """Say what to do with a column that is not 0 and 1: what its values show comes first."""
-    leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.is_file else "")
-    has_dates = are_dates(values)
-    is_clear = has_dates or len(values) > 2 or (len(values) == 2 and not is_unclear(values))
-    kinds = _advise_kinds(specs, coding) if specs and is_clear else ""
-    if has_dates:
-        return f"A network has no kind for dates{f'. {kinds}' if kinds else f': {leave_out}.'}"
-    if not kinds:
-        for_all = all(other.kind == "binary" for other in coding.columns)
-        return f"{_suggest_pair(values, source, for_all=for_all)}{remark_column(source, j)}"
-    other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
-    if all(map(is_number, values)):
-        other = f"choose a threshold for numbers ({setting('binarize', python='binarize=…')})"
-    fractions = any(isinstance(value, float) and value % 1 for value in values)
-    return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else remark_column(source, j)}"
+def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoReturn:
+    """Say where a cell is missing, and what can become of missing cells."""
+    j = int(np.flatnonzero(gone.any(axis=0))[0])
+    row = int(np.flatnonzero(gone[:, j])[0])
+    cell = source.column(j).as_given[row]
+    is_stated = not (is_missing(cell) or str(cell).strip() in BLANKS)
+    got = f"{show_value(cell)}, which stands for one," if is_stated else "NaN" if isinstance(cell, float) else "one"
+    zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
+    impute = "" if source.is_part else f"{setting('missing', 'impute')} to draw them from the network, "
+    place = f"{source.where(j)} ({source.describe_row(row)}; {plural(int(gone.sum()), 'missing cell')} in all)"
+    raise DataError(
+        f"{setting('X')} must have no missing cells; got {got} in {place}. Choose {impute}{zero}or "
+        f"{setting('missing', 'drop')} to leave out their rows."
+    )
 
 
-def _advise_kinds(specs: Sequence[ColumnSpec], coding: Coding) -> str:
-    """Say what to state about the columns that would be refused, as their values show, and which to leave out.
-
-    Nothing if none of them has a kind, or if there are too many.
-    """
-    source, found = specs[0].source, guess_kinds(specs).values()
-    left_out = [guess.place for guess in found if guess.kind is None]
-    pairs = [guess.place for guess in found if len(guess.values) == 2 and not is_unclear(list(guess.values))]
-    pairs = [place for place in pairs if place not in left_out and not specs[place].encode.has_numbers]
-    guesses = [guess for guess in found if guess.place not in (*pairs, *left_out)]
-    keys = option_keys([spec.label for spec in specs])
-    gone = [keys[place] for place in left_out]
-    if source.is_array:  # columns are counted without those that are left out
-        keys = [place - sum(other < place for other in left_out) for place in range(len(specs))]
-    kinds: dict[str | int, str] = {}
-    for kind in dict.fromkeys(str(guess.kind) for guess in guesses):
-        kinds |= dict.fromkeys(name_ranges(keys, [guess.place for guess in guesses if guess.kind == kind]), kind)
-    if not kinds or len(kinds) + len(gone) > _MOST_RANGES:
-        return ""
-    everywhere = len(set(kinds.values())) == 1 and len(guesses) + len(gone) == len(specs)
-    use = [setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)]
-    use += [setting("encode", "auto")] if pairs else []
-    kept = [spec for place, spec in enumerate(specs) if place not in left_out]
-    if coding.missing == "error" and any(None in spec.column.entries.tolist() for spec in kept):
-        use.append(setting("missing", "drop" if source.is_part else "impute"))
-    if source.is_file:
-        use += [setting("drop", gone, python=f"drop={gone}")] if gone else []
-        more = " (`isinglass info FILE` shows all columns)"
-    else:
-        more = " to as_table or the estimator"
-        if gone:
-            more += (
-                f", with {f'np.delete(X, {gone}, 1)' if source.is_array else f'X.drop(columns={gone})'} in place of X"
+def refuse_zeros(gone: Mask, source: Source, coding: Coding) -> None:
+    """Refuse missing cells of columns with categories where these are read as 0."""
+    for j in np.flatnonzero(gone.any(axis=0)).tolist():
+        if coding.columns[j].n_categories > 2:
+            raise DataError(
+                f"{setting('missing', 'zero')} works only for columns of 0 and 1; there is a missing cell in "
+                f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
+                f"{setting('missing', 'drop')}."
             )
-    return f"By the values of the columns, use {', '.join(use[:-1])}{' and ' if use[1:] else ''}{use[-1]}{more}."
 
 
-def _suggest_pair(values: list[Value], source: Source, *, for_all: bool) -> str:
-    """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
-    auto = setting("encode", "auto")
-    if len(values) == 1 and isinstance(values[0], str) and not source.is_part:
-        return f"It is constant: leave the column out ({DROP}), or read the table with {auto}."
-    if len(values) != 2 or is_unclear(values):
-        return f"{SAY_VALUES} {say_kind(in_parts=source.is_part)}" if len(values) > 2 else SAY_VALUES
-    if not for_all:
-        return f"Read the table with {auto}, or leave the column out."
-    zero, one = order_pair(values, UNTYPED)
-    example = setting("encode", {one: 1, zero: 0})
-    is_plain = all(map(_is_short, values))
-    if source.is_part:
-        pair = f"{example} or {auto}" if is_plain else auto
-        return f"If all parts have these two values, use {pair}; {SAY_VALUES.replace('Say', 'otherwise say', 1)}"
-    return f"Say which is 1{f', for example {example}' if is_plain else ''}, or read the table with {auto}."
+def complete_rows(gone: Mask, is_unlabeled: Mask, source: Source) -> NDArray[np.intp]:
+    """Return the rows without missing cells and with all labels, of which there must be one."""
+    rows = np.flatnonzero(~gone.any(axis=1) & ~is_unlabeled)
+    if len(rows) == 0 and is_unlabeled.all():
+        raise DataError(f"{setting('labels')} must have an entry in at least one row; got none.")
+    if len(rows) == 0:
+        empty = np.flatnonzero(gone.all(axis=0)).tolist()
+        reason = f": {source.where(empty[0])} has no answers at all" if empty else ""
+        refuse_incomplete(f"none{reason}. Leave out columns first, or choose {setting('missing', 'impute')}.")
+    warn_dropped(gone.shape, len(gone) - len(rows), int(gone.sum()), int(is_unlabeled.sum()))
+    return rows
 
 
-def _is_short(value: Value) -> bool:
-    """Tell whether a value can be part of an example."""
-    return isinstance(value, str | int | float) and not any(sign in show_value(value) for sign in ("…", "inf", "an i"))
+def refuse_incomplete(got: str) -> NoReturn:
+    """Refuse a table without a complete row whose incomplete rows are to be left out."""
+    raise DataError(
+        f"{setting('X')} must have at least one row without missing cells for {setting('missing', 'drop')}; got {got}"
+    )
+
+
+def warn_dropped(shape: tuple[int, ...], n_dropped: int, n_missing: int, n_unlabeled: int = 0) -> None:
+    """Say what was left out: rows without a label, or many with missing cells."""
+    n_rows, n_columns = shape
+    if n_rows < ROWS_TO_JUDGE or (n_dropped <= DROPPED_SHARE * n_rows and not n_unlabeled):
+        return
+    reasons = [f"{plural(n_missing, 'missing cell')} ({n_missing / (n_rows * n_columns):.1%})"] if n_missing else []
+    reasons += [plural(n_unlabeled, "missing group label")] if n_unlabeled else []
+    warn(
+        DataWarning(
+            f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
+            f"{' and '.join(reasons)}. The remaining rows may not be representative."
+        )
+    )
+
+
+def warn_zeroed(n_rows: int, n_missing: NDArray[np.intp], n_empty: int, where: Callable[[int], str]) -> None:
+    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column.
+
+    ``n_missing`` are the missing cells of every column, and ``n_empty`` the rows that have no others.
+    """
+    shares = n_missing / n_rows
+    worst = int(shares.argmax())
+    said = []
+    if n_empty and len(shares) > 1:
+        said.append(f"{n_empty} of {n_rows} rows have no answer at all and are now rows of 0")
+    if n_rows >= ROWS_TO_JUDGE and (shares.mean() > ZERO_SHARE or shares[worst] > ZERO_SHARE_OF_COLUMN):
+        cells = f"{n_missing.sum()} missing cells ({shares.mean():.1%})"
+        said.append(f"{cells} became 0, {shares[worst]:.0%} of the cells in {where(worst)}")
+    if said:
+        warn(
+            DataWarning(
+                f"{setting('missing', 'zero')}: {'; '.join(said)}. Unless a missing cell means 0, this hides some "
+                f"dependences and creates spurious ones."
+            )
+        )

@@ -12,15 +12,27 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray
-from isinglass.data.meaning.values import NO_ANSWER, Value, as_float, is_among, is_number, show_span, spell_out
+from isinglass.data.meaning.values import (
+    NO_ANSWER,
+    Value,
+    as_float,
+    is_among,
+    is_number,
+    respell,
+    show_span,
+    spell_out,
+)
 from isinglass.variables import check_variable
+
+if TYPE_CHECKING:
+    from isinglass.data.column import Column
 
 ABSENT, UNKNOWN = -1, -2
 """What stands for a missing cell, and for a value without meaning, among the numbers of categories."""
@@ -278,3 +290,44 @@ class Steps(_Rule):
 
 Rule: TypeAlias = Levels | Cut | Steps
 BITS = Levels({0: 0, 1: 1})
+
+
+def apply_rule(rule: Rule, column: Column) -> Codes:
+    """Return what every cell of a column stands for."""
+    rule = rule.with_missing(column.gone)
+    if column.values is None and not rule.has_words:
+        return rule.convert(column.cells)
+    numbered = column.numbered()
+    return np.asarray(_read_values(rule, numbered).take(numbered.cells))
+
+
+def _read_values(rule: Rule, column: Column) -> Codes:
+    """Return what every value stands for, and after them a missing cell, whose position is -1.
+
+    A rule of words tells the texts 01 and 1 apart. A value that it does not know is read in the other way: a text as
+    what it spells, a number as its text.
+    """
+    values = column.values or ()
+    by_words = column.words is not None and rule.has_words and not column.labels
+    compared = [word.strip() for word in column.words or ()] if by_words else values
+    codes = rule.read([*compared, None], column.labels, column.blanks)
+    unknown = np.flatnonzero(codes == UNKNOWN).tolist()
+    if by_words:
+        codes[unknown] = rule.read([values[k] for k in unknown])
+    elif column.words is None:
+        codes[unknown] = rule.read([respell(values[k]) for k in unknown])
+    return codes
+
+
+def contradict(one: Rule, other: Rule) -> bool:
+    """Tell whether a value that two rules know stands for different things: other thresholds, or other categories.
+
+    The numbers of categories may differ: no, yes and no, maybe, yes do not contradict each other.
+    """
+    if isinstance(one, Cut) or isinstance(other, Cut):
+        thresholds = {rule.threshold for rule in (one, other) if isinstance(rule, Cut)}
+        return len(thresholds) > 1 or not all(isinstance(rule, Cut) or rule.is_plain for rule in (one, other))
+    if isinstance(one, Steps) or isinstance(other, Steps):
+        return False  # their steps are compared as categories
+    pairs = {(category, other.entries[value]) for value, category in one.entries.items() if value in other.entries}
+    return len(pairs) > len({mine for mine, _ in pairs})  # one of its categories is two of the other rule

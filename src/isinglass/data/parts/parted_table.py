@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data.meaning.coding import Coding
-from isinglass.data.meaning.guessing import Guess
+from isinglass.data.meaning.coding import Coding, Guess
 from isinglass.data.meaning.values import Value
 from isinglass.data.parts.backends import Answers, Backend, Function, Part
 from isinglass.data.table import Table

@@ -10,10 +10,10 @@ import numpy as np
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data.meaning.chosen_columns import take_columns
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.finding import find_coding
-from isinglass.data.meaning.missing_cells import refuse_incomplete, warn_dropped, warn_zeroed
+from isinglass.data.meaning.known_columns import take_columns
+from isinglass.data.meaning.refusals import refuse_incomplete, warn_dropped, warn_zeroed
 from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
 from isinglass.data.parts.backends import Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks

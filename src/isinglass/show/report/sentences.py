@@ -141,9 +141,9 @@ def say_reading(network: Network, coding: Coding | None, names: Sequence[str]) -
     if grids:
         yield from _say_continuous(grids)
     if coding is not None:
-        for name, members in zip(coding.names or (), coding.members, strict=False):
-            if len(members) > 1:
-                yield f"{name} was made of {len(members)} indicator columns."
+        for name, made_of in zip(coding.names or (), coding.indicators, strict=False):
+            if made_of:
+                yield f"{name} was made of {len(made_of)} indicator columns."
 
 
 def _say_codes(rules: Mapping[str, Rule]) -> Iterator[str]:
