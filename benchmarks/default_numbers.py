@@ -116,7 +116,7 @@ def shares(folder: Path) -> None:
     for name in ("nltcs", "mushrooms", "dna"):
         train, test = read_file(folder, name)
         fitted = fit(train)
-        share = share_of_gain(fitted.solution_, train, test)
+        share = share_of_gain(fitted.fit_.solution, train, test)
         print(f"| {name} | as before | {share:.4f} of the gain; {fitted.network_.n_edges} edges |", flush=True)
 
 
@@ -141,7 +141,7 @@ def beside_isingfit(folder: Path) -> None:
         rival = time_isingfit(path, varying[np.linspace(0, len(varying) - 1, 8).astype(int)].tolist()) * len(varying)
         elapsed, processor, n_edges, fitted = time_fit(X, repeats=2 if name == "jester" else 1)
         ratios.append(rival / elapsed)
-        share = share_of_gain(fitted.solution_, *read_file(folder, name))
+        share = share_of_gain(fitted.fit_.solution, *read_file(folder, name))
         own = f"{elapsed:.1f} s, {processor:.1f} of processor time; {n_edges} edges, {share:.4f} of the gain"
         print(f"| {name} | 4 × IsingFit, < 60 s | {ratios[-1]:.1f} × ({rival:.0f} s); {own} |", flush=True)
     mean = math.exp(statistics.mean(map(math.log, ratios)))

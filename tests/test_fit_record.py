@@ -77,18 +77,15 @@ def test_columns_of_other_tables_are_found_by_name(parts):
 def test_attributes_of_an_estimator_are_those_of_its_fit():
     net = IsingLasso(0.05).fit(FRAME)
     fit = net.fit_
-    assert net.solution_ is fit.solution
+    assert net.fit_.solution is fit.solution
     assert net.network_ is fit.network
-    assert (net.alpha_, net.converged_, net.n_rows_) == (fit.solution.alpha, fit.solution.converged, fit.data.n_rows)
-    np.testing.assert_array_equal(net.marginals_, X.mean(axis=0))
-    assert not hasattr(net, "path_")  # there is none
-    assert not hasattr(net, "stability_")
-
-
-def test_marginals_are_those_of_two_values():
-    table = as_table(np.column_stack([X[:, :3], X[:, 3] + X[:, 4]]), kinds={3: "ordinal"})
-    net = IsingLasso(0.05).fit(table)
-    assert not hasattr(net, "marginals_")
+    assert (net.alpha_, net.converged_, net.fit_.data.n_rows) == (
+        fit.solution.alpha,
+        fit.solution.converged,
+        fit.data.n_rows,
+    )
+    np.testing.assert_array_equal(net.fit_.data.shares[1::2], X.mean(axis=0))
+    assert net.fit_.selection.path is None
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")

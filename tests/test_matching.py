@@ -103,7 +103,7 @@ TURNED = FRAME[list("edcba")]
 
 
 def test_tables_whose_names_are_in_another_order_are_refused():
-    solution = IsingLasso(0.05).fit(FRAME).solution_
+    solution = IsingLasso(0.05).fit(FRAME).fit_.solution
     turned, network = objective.of(TURNED), solution.network
     for ask in (turned.kkt_residual, turned.duality_gap, turned.value):
         with pytest.raises(DataError, match="in the same order; got 'e' in place of 'a'"):
@@ -121,7 +121,7 @@ def test_a_network_is_checked_with_any_table_of_its_columns():
     for table, network in [
         (as_table(TURNED), net.network_),
         (TURNED, net.network_),
-        (FRAME.to_numpy(), net.solution_),
+        (FRAME.to_numpy(), net.fit_.solution),
         (TURNED, net.fit_),
         (FRAME, net),
     ]:

@@ -113,12 +113,12 @@ def check_nodewise(net, tmp_path):
 
 
 def check_refit(net, tmp_path):
-    free = refit(TABLE, net.solution_)
+    free = refit(TABLE, net.fit_.solution)
     k = [tuple(edge) for edge in free.edge_index.tolist()].index((0, 1))
     assert abs(free.edge_values[k]) >= abs(net.network_.couplings[0, 1])  # without a penalty it is larger
     low, high = free.edge_intervals()[k]
     assert 0 < low < free.edge_values[k] < high
-    assert net.edge_errors_[k] == pytest.approx(free.edge_errors[k], rel=0.05)
+    assert net.fit_.refits.edge_errors[k] == pytest.approx(free.edge_errors[k], rel=0.05)
 
 
 def check_bootstrap(net, tmp_path):
@@ -160,7 +160,7 @@ def check_imputation(net, tmp_path):
     assert not set(filled["pressure"][gone]) & set(means(1))  # expected numbers, not steps
     assert filled["visits"].tolist() == filled["visits"].round().tolist()
     drawn = net.impute(frame, method="gibbs", random_state=0)
-    assert set(drawn["pressure"][gone]) <= set(net.coding_.columns[1].means)
+    assert set(drawn["pressure"][gone]) <= set(net.fit_.coding.columns[1].means)
     assert drawn["pressure"][gone].std() > filled["pressure"][gone].std()
     assert (drawn["pressure"][~gone] == FRAME["pressure"][~gone]).all()
 
@@ -169,7 +169,7 @@ def check_imputed_fit(net, tmp_path):
     frame, _ = holed()
     found = IsingNetwork(kinds=KINDS, missing="impute").fit(frame)
     assert pairs(found.edges()) >= set(CHAIN)
-    assert found.imputation_.table.numbers is None  # its cells are steps
+    assert found.fit_.imputation.table.numbers is None  # its cells are steps
 
 
 def check_prediction(net, tmp_path):

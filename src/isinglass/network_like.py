@@ -35,8 +35,8 @@ NetworkLike: TypeAlias = Network | HasNetwork | HasFittedNetwork | ArrayLike | s
 
 
 def _inside(source: object, name: str) -> object:
-    """Return the part of that name of an estimator, where it ends in an underscore, of a fit or of a solution."""
-    for attribute in (f"{name}_", name):
+    """Return the part of that name of an estimator, which has a fit, of a fit or of a solution."""
+    for attribute in ("fit_", f"{name}_", name):
         source = getattr(source, attribute, source)
     return source
 

@@ -151,7 +151,7 @@ def test_power_is_that_of_the_function(pilot, tmp_path):
     rows = read_csv(run("power", pilot, *words).stdout)
     assert [int(row["rows"]) for row in rows] == [50, 200]
     found = sample_size(load(pilot), [50, 200], 0.05, n_repeats=3, random_state=2)
-    assert [float(row["correlation"]) for row in rows] == found.columns["correlation"].tolist()
+    assert [float(row["correlation"]) for row in rows] == found.sizes()["correlation"].tolist()
     run("power", pilot, *words, "-o", tmp_path / "out")
     assert list(files_of(tmp_path / "out")) == ["power.csv", "power.pdf", "power.png", "run.json"]
     record = read_json(run("power", pilot, *words, "--json").stdout, "power")

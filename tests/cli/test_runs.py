@@ -20,12 +20,12 @@ def test_fit_and_python_give_one_network(table, tmp_path):
     run("fit", table, "-o", tmp_path / "fit")
     fitted = load(tmp_path / "fit" / "model.npz")
     net, found = IsingNetwork().fit(X), two_stage(X)
-    for other in (net.solution_, found.solution):
+    for other in (net.fit_.solution, found.solution):
         assert fitted.solution.edge_index.tolist() == other.edge_index.tolist()
         assert fitted.solution.edge_values.tobytes() == other.edge_values.tobytes()
     edges = read_csv((tmp_path / "fit" / "edges.csv").read_text())
     written = {frozenset((edge["source"], edge["target"])): float(edge["std_error"]) for edge in edges}
-    for (s, t), error in zip(found.solution.edge_index.tolist(), net.edge_errors_, strict=True):
+    for (s, t), error in zip(found.solution.edge_index.tolist(), net.fit_.refits.edge_errors, strict=True):
         assert written[frozenset((NAMES[s], NAMES[t]))] == error
 
 

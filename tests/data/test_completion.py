@@ -98,14 +98,14 @@ def test_columns_split_at_a_threshold_cannot_be_filled(net):
         DataError, match="no missing cells in column 'old', whose numbers the fit only compares with 30"
     ):
         net.impute(holed)
-    table = as_table(holed, encode=net.coding_, missing="impute")
+    table = as_table(holed, encode=net.fit_.coding, missing="impute")
     assert set(net.impute(table)[:, 4]) == {0, 1}  # a table knows the side alone
 
 
 def test_a_table_without_its_numbers_is_refused(net):
     with pytest.raises(DataError, match=r"must have its numbers; a Table has the steps of .* column 'age' alone"):
-        net.impute(as_table(FRAME[COLUMNS], encode=net.coding_, missing="error"))
-    filled = net.impute(as_table(FRAME[COLUMNS], encode=net.coding_, missing="impute"))
+        net.impute(as_table(FRAME[COLUMNS], encode=net.fit_.coding, missing="error"))
+    filled = net.impute(as_table(FRAME[COLUMNS], encode=net.fit_.coding, missing="impute"))
     assert (filled[:, 2] == FRAME["age"]).all()
     assert set(filled[:, 0]) == {1, 3, 4}  # of merged values the first
 

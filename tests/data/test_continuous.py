@@ -191,7 +191,7 @@ def test_an_estimator_reads_new_rows_as_the_fit_did(tmp_path):
     assert net.network_.kinds == ("continuous",) * 3 + ("binary",)
     save(net, tmp_path / "net.npz")
     coding = load(tmp_path / "net.npz").coding
-    assert coding == net.coding_
+    assert coding == net.fit_.coding
     wide = data.assign(a=data["a"] + 1000.0)
     codes = as_table(wide, encode=coding).codes
     assert set(codes[:, 0]) == {len(coding.columns[0].values) - 1}
@@ -453,7 +453,7 @@ def test_numbers_at_the_lower_end_of_a_step_are_predicted_by_their_mean(weighted
     weight = np.where(attempts > 0, 0.5, 2.0) if weighted else None
     fit = IsingNetwork(kinds="continuous").fit(table, sample_weight=weight)
     assert fit.network_.n_edges == 0
-    mean = np.average(np.clip(attempts, *fit.coding_.columns[0].ends), weights=weight)
+    mean = np.average(np.clip(attempts, *fit.fit_.coding.columns[0].ends), weights=weight)
     holed = table.assign(attempts=table["attempts"].mask(table.index < 9))
     save(fit, tmp_path / "fit.npz")
     for model in (fit, load(tmp_path / "fit.npz")):
@@ -464,7 +464,7 @@ def test_numbers_at_the_lower_end_of_a_step_are_predicted_by_their_mean(weighted
         assert max(share) <= 0.05
         assert {low, high} <= set(attempts)
     drawn = fit.impute(holed, method="gibbs", random_state=0)["attempts"][:9]
-    assert set(drawn) <= set(np.round(fit.coding_.columns[0].means))
+    assert set(drawn) <= set(np.round(fit.fit_.coding.columns[0].means))
 
 
 def test_a_covariate_of_huge_numbers_is_read():

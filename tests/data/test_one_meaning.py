@@ -39,8 +39,8 @@ FUNCTIONS = {
     "node_table with the estimator": lambda X: metrics.node_table(X, NET).accuracy,
     "node_table with the record": lambda X: metrics.node_table(X, NET.fit_).accuracy,
     "node_table with the network": lambda X: metrics.node_table(X, NET.network_).accuracy,
-    "node_table with the solution": lambda X: metrics.node_table(X, NET.solution_).accuracy,
-    "refit": lambda X: ig.refit(X, NET.solution_).solution.couplings,
+    "node_table with the solution": lambda X: metrics.node_table(X, NET.fit_.solution).accuracy,
+    "refit": lambda X: ig.refit(X, NET.fit_.solution).solution.couplings,
     "refit of the record": lambda X: ig.refit(X, NET.fit_).solution.couplings,
     "refit of the estimator": lambda X: ig.refit(X, NET).solution.couplings,
     "bootstrap": lambda X: ig.bootstrap(X, NET, n_boot=5, random_state=0).edges()["coupling"],
@@ -76,7 +76,7 @@ def test_answers_are_not_taken_for_category_numbers(name):
     frame.iloc[0] = 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = FUNCTIONS[name](ig.as_table(frame, encode=NET.coding_))
+        expected = FUNCTIONS[name](ig.as_table(frame, encode=NET.fit_.coding))
         np.testing.assert_array_equal(FUNCTIONS[name](frame), expected)
 
 

@@ -158,7 +158,7 @@ def test_a_part_may_have_weights_of_zero_only(zero, tmp_path):
         expected = IsingLasso(0.05).fit(kept)
         np.testing.assert_allclose(IsingLasso(0.05).fit(table).couplings_, expected.couplings_, atol=1e-6)
     halves = read_parts([X[:30], X[30:]], sample_weight=[np.zeros(30), np.ones(30)])
-    assert IsingNetwork().fit(halves).solution_.converged  # folds are drawn in every part
+    assert IsingNetwork().fit(halves).fit_.solution.converged  # folds are drawn in every part
 
 
 @pytest.mark.parametrize("encode", [None, "auto"])

@@ -146,7 +146,7 @@ def test_weights_are_repeated_rows():
     one = IsingLasso(0.1, tol=1e-10, **READING).fit(FRAME, sample_weight=weight)
     two = IsingLasso(0.1, tol=1e-10, **READING).fit(FRAME.loc[np.repeat(np.arange(300), weight)])
     np.testing.assert_allclose(one.couplings_, two.couplings_, atol=1e-8)
-    assert one.n_rows_ == two.n_rows_ == weight.sum()
+    assert one.fit_.data.n_rows == two.fit_.data.n_rows == weight.sum()
     assert one.score(FRAME, sample_weight=weight) == pytest.approx(
         two.score(FRAME.loc[np.repeat(np.arange(300), weight)])
     )

@@ -164,7 +164,7 @@ def test_missing_answers_are_drawn_given_the_covariates():
     data = frame().astype(dict.fromkeys(ITEMS, float))
     data.iloc[::7, 1] = np.nan
     net = IsingNetwork(covariates=["age", "sex"], missing="impute").fit(data)
-    assert net.imputation_.converged
+    assert net.fit_.imputation.converged
     assert ["a", "b"] in [list(pair) for pair in zip(net.edges()["source"], net.edges()["target"], strict=True)]
 
 

@@ -22,10 +22,10 @@ WEIGHTS = [WEIGHT[:100], WEIGHT[100:250], WEIGHT[250:]]
 def test_fit_score_and_predict_in_parts(estimator):
     whole = estimator.fit(FRAME, sample_weight=WEIGHT)
     expected = (whole.couplings_, whole.score(FRAME, sample_weight=WEIGHT), whole.predict_proba(FRAME))
-    counts, names = whole.pair_counts_, whole.feature_names_in_.tolist()
+    counts, names = whole.fit_.data.pair_counts, whole.feature_names_in_.tolist()
     parted = estimator.fit(PARTS, sample_weight=WEIGHTS)
     np.testing.assert_allclose(parted.couplings_, expected[0], atol=1e-6)
-    np.testing.assert_allclose(parted.pair_counts_, counts)
+    np.testing.assert_allclose(parted.fit_.data.pair_counts, counts)
     assert parted.feature_names_in_.tolist() == names
     assert parted.score(PARTS, sample_weight=WEIGHTS) == pytest.approx(expected[1], abs=1e-6)
     found = parted.predict_proba(PARTS)
@@ -100,7 +100,7 @@ def test_missing_cells_are_dropped_in_a_fit_and_refused_where_every_row_has_an_a
     holes = FRAME.astype(float)
     holes.loc[120, "b"] = np.nan
     net = IsingLasso(0.05, missing="drop").fit([holes[:100], holes[100:]])
-    assert net.n_rows_ == 399
+    assert net.fit_.data.n_rows == 399
     assert net.score([holes[:100], holes[100:]]) == pytest.approx(net.score(FRAME.drop(index=120)), rel=1e-12)
     with pytest.raises(DataError, match=r"part 1: .*missing"):
         net.predict([holes[:100], holes[100:]])
@@ -119,7 +119,7 @@ def test_columns_with_categories_are_refused_in_parts():
 def test_values_that_stand_for_bits():
     words = FRAME.replace({0: "No", 1: "Yes"})
     net = IsingLasso(0.05, encode="auto").fit([words[:300], words[300:]])
-    assert net.encoding_["a"] == ("No", "Yes")
+    assert net.fit_.coding.encoding["a"] == ("No", "Yes")
     assert net.score([words[:300], words[300:]]) == pytest.approx(net.score(words), rel=1e-12)
 
 
@@ -129,4 +129,4 @@ def test_a_constant_table_in_parts_has_the_empty_network_of_the_whole_one(estima
     whole = clone(estimator).fit(np.ones((7, 3), dtype=np.uint8))
     parted = clone(estimator).fit([np.ones((4, 3), dtype=np.uint8), np.ones((3, 3), dtype=np.uint8)])
     assert (parted.network_.n_edges, parted.converged_, parted.alpha_) == (0, True, whole.alpha_)
-    np.testing.assert_allclose(parted.fields_, whole.fields_)
+    np.testing.assert_allclose(parted.network_.fields, whole.network_.fields)

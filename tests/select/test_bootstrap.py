@@ -127,7 +127,7 @@ def test_any_fit_can_be_resampled(table, name):
     method = METHODS[name]
     found = bootstrap(table, method, n_boot=3, random_state=0)
     if hasattr(method, "predict"):
-        network = method.fit(table).solution_
+        network = method.fit(table).fit_.solution
         again = bootstrap(table, method, n_boot=3, random_state=0)  # it makes no difference that it is fitted now
         assert again.node_draws().tobytes() == found.node_draws().tobytes()
     else:

@@ -247,8 +247,8 @@ def test_two_stages_find_the_nominal_chain_and_do_not_care_how_categories_are_nu
     again = refit_edges(make_table(codes, "nominal"), other.solution)[1]
     np.testing.assert_allclose(again, errors, rtol=1e-3)
     free = refit(NOMINAL, found.solution)
-    assert (free.edge_pvalues < 1e-6).all()
-    assert np.isnan(free.edge_z).all()
+    assert (free.edge_p < 1e-6).all()
+    assert np.isnan(free.edges()["z"]).all()
 
 
 def test_mixed_tables_are_chosen_from():
@@ -344,9 +344,9 @@ def test_refit_of_two_categories_is_the_binary_one():
     found = refit(table, ising_path(table, [0.1])[0])
     assert found.edge_values == pytest.approx([np.log(16)])
     assert found.edge_errors == pytest.approx([0.5])
-    assert found.edge_z == pytest.approx([np.log(16) / 0.5])
+    assert found.edges()["z"] == pytest.approx([np.log(16) / 0.5])
     plain = refit(X, ising_path(X, [0.1])[0])
-    assert found.edge_pvalues == pytest.approx(plain.edge_pvalues, rel=1e-6)
+    assert found.edge_p == pytest.approx(plain.edge_p, rel=1e-6)
     assert found.solution.converged
     assert "1 edge among 2 nodes" in repr(found)
 

@@ -110,7 +110,7 @@ def test_edges_of_a_fit_have_the_q_values_of_their_pairs(tmp_path):
     net = IsingNetwork(fdr=0.1).fit(X)
     tests = edge_tests(X)
     by_pair = {tuple(pair): q for pair, q in zip(tests.pair_index.tolist(), tests.q_values, strict=True)}
-    assert net.edge_q_.tolist() == [by_pair[tuple(pair)] for pair in net.network_.edge_index.tolist()]
+    assert net.fit_.edge_q.tolist() == [by_pair[tuple(pair)] for pair in net.network_.edge_index.tolist()]
     assert f"of {net.network_.n_edges} edges at a false discovery rate of 0.1" in net.summary()
     net.fit_.save(tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").edges()["q"].tolist() == net.edges()["q"].tolist()
@@ -121,13 +121,13 @@ def test_edges_that_could_not_be_tested_are_not_said_to_be_found_or_absent(tmp_p
     noisy = np.where(np.random.default_rng(0).random(800) < 0.5, X[:, 1], X[:, 0])
     table = np.column_stack([X, X[:, 0] & noisy])  # 1 only where the first column is 1
     net = IsingNetwork(fdr=0.1).fit(table)
-    lost = np.isnan(net.edge_q_)
+    lost = np.isnan(net.fit_.edge_q)
     assert [0, 8] in net.network_.edge_index[lost].tolist()
-    assert np.isfinite(net.edge_q_[~lost]).all()
+    assert np.isfinite(net.fit_.edge_q[~lost]).all()
     said = f"{lost.sum()} could not be tested (infinite or too rare)"
     assert said in net.summary()
     assert said in net.methods_text()
-    n_infinite = int(np.isnan(net.edge_errors_).sum())
+    n_infinite = int(np.isnan(net.fit_.refits.edge_errors).sum())
     assert 0 < n_infinite < net.network_.n_edges
     assert f"No standard error: {n_infinite} edge" in net.summary()
     assert f"There are none for {n_infinite} edge" in net.methods_text()

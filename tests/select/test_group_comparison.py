@@ -239,7 +239,7 @@ def test_weights_count_as_repeated_rows_in_the_networks(two):
 
 
 @pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.parametrize("weight", ["counts", "sampling", "copies"])
+@pytest.mark.parametrize("weight", ["counts", "sampling"])
 def test_rows_of_weight_zero_are_no_rows(two, weight, paired):
     X, groups = two
     kept, subject = np.flatnonzero(np.arange(300) >= 220), np.tile(np.arange(300), 2)
@@ -247,10 +247,6 @@ def test_rows_of_weight_zero_are_no_rows(two, weight, paired):
     weights = np.zeros(600)
     weights[kept] = 1.0 if weight == "counts" else default_rng(0).gamma(5.0, size=len(kept))
     table = make_table(X, sample_weight=weights)
-    if weight == "copies":  # each row twice, as imputation gives them
-        rows = np.tile(np.arange(600), 2)
-        table = make_table(X[rows], rows=rows, sample_weight=weights[rows] / 2)
-        groups, subject, kept = groups[rows], subject[rows], np.concatenate([kept, kept + 600])
     options = {"n_permutations": 9, "random_state": 0}
     found = compare_groups(table, groups, ALPHA, paired=subject if paired else None, **options)
     left = compare_groups(table[kept], groups[kept], ALPHA, paired=subject[kept] if paired else None, **options)
@@ -392,23 +388,11 @@ def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
     assert found.p_structure == pytest.approx(1 / 21)
 
 
-@pytest.mark.parametrize("paired", [False, True])
-def test_copies_of_a_row_change_groups_together(holed, paired):
-    """A completed table is compared like the table with holes that it was made from."""
-    table, groups, gone = holed
-    rows = np.concatenate([np.arange(6, 66), np.arange(306, 366)])
-    assert not gone[rows].all(axis=1).any()
-    subject = rows % 300 if paired else None
-    options = {"n_permutations": 3, "random_state": 4, "run": Run(n_jobs=1)}
-    found = compare_groups(table[rows], groups[rows], ALPHA, paired=subject, **options)
-    completed = impute(table[rows].bare(), n_imputations=5).table
-    again = compare_groups(completed, groups[rows], ALPHA, paired=subject, **options)
-    assert again.n_rows == found.n_rows
-    np.testing.assert_allclose(again.null_structure, found.null_structure, atol=1e-6)
-    np.testing.assert_allclose(again.couplings(), found.couplings(), atol=1e-6)
-    by_copy = np.arange(len(completed)) > len(completed) - 50
-    with pytest.raises(DataError, match=r"the same for all copies of a row; got others in \d+ of \d+ rows"):
-        compare_groups(completed, by_copy, ALPHA, **options)
+def test_a_completed_table_is_refused(holed):
+    table, groups, _ = holed
+    completed = impute(table, n_imputations=2).table
+    with pytest.raises(DataError, match=r"X must have every row once; got completed copies .* with its missing cells"):
+        compare_groups(completed, groups[completed.rows], ALPHA, n_permutations=1)
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -465,14 +449,6 @@ def test_cells_are_drawn_as_the_method_says(holed):
     with pytest.warns(ConvergenceWarning, match="has not converged after 2 rounds"):
         found = compare_groups(table, groups, Method(selector=Fixed(ALPHA), imputation=how), n_permutations=1)
     assert (found.missing.n_imputations, found.missing.settled, len(found.missing.changes)) == (5, -1, 2)
-
-
-def test_shares_of_a_row_that_its_copies_have_are_no_weights(holed):
-    table, groups, _ = holed
-    completed = impute(table, n_imputations=2).table
-    found = compare_groups(completed, groups[completed.rows], ALPHA, n_permutations=1)
-    assert found.weight_kind is None
-    assert "weights" not in found.methods_text()
 
 
 def test_nothing_missing_gives_the_same_bits(two):

@@ -99,7 +99,7 @@ def test_kernels_get_one_thread_next_to_other_tasks():
 def test_the_error_of_a_task_is_raised_once_and_says_which(n_jobs, caplog):
     with pytest.raises(ArithmeticError, match="three is too many") as caught:
         run_tasks(square_or_fail, [(number,) for number in range(6)], run=Run(n_jobs=n_jobs))
-    assert caught.value.__notes__ == ["in task 3 of 6"]
+    assert caught.value.__notes__ == ["in task 3"]
     assert caplog.records == []
 
 
@@ -116,7 +116,7 @@ def test_a_killed_process_does_not_lose_the_run(tmp_path, caplog):
 def test_workers_that_are_always_lost_are_given_up(monkeypatch):
     calls = []
 
-    def broken(run, attempts, n_jobs):
+    def broken(attempts, n_jobs):
         calls.append(len(attempts))
         yield attempts[0]()
         raise parallel._WorkersLostError from ConnectionError("gone")
@@ -126,7 +126,7 @@ def test_workers_that_are_always_lost_are_given_up(monkeypatch):
     same_bits(found, [draw(*task) for task in arguments(4)])
     assert calls == [4, 3, 2, 1]
 
-    def dead(run, attempts, n_jobs):
+    def dead(attempts, n_jobs):
         calls.append(len(attempts))
         raise parallel._WorkersLostError from ConnectionError("gone")
         yield

@@ -50,7 +50,7 @@ def naive_sandwich(found, X, weights):
         r = 1 / (1 + np.exp(-eta)) - row
         return np.r_[r, [r[s] * row[t] + r[t] * row[s] for s, t in edges]]
 
-    center = np.r_[found.fields, found.edge_values]
+    center = np.r_[found.solution.fields, found.edge_values]
     hessian, outer = np.zeros((len(center),) * 2), np.zeros((len(center),) * 2)
     for row, weight in zip(X.astype(float), weights, strict=True):
         g = mean_gradient(center, row)
@@ -87,7 +87,7 @@ def test_weights_are_repeated_rows(table):
 
 def test_estimate_is_stationary_and_keeps_the_support(table):
     found = refit(table, support(4, PAIRS))
-    edge, node = objective.gradient(table, found.solution.couplings, found.fields)
+    edge, node = objective.gradient(table, found.solution.couplings, found.solution.fields)
     assert np.abs(node).max() < 1e-9
     assert np.abs(edge[tuple(found.edge_index.T)]).max() < 1e-9
     assert found.solution.edge_index.tolist() == found.edge_index.tolist() == [list(pair) for pair in PAIRS]
@@ -100,7 +100,7 @@ def test_estimate_is_stationary_and_keeps_the_support(table):
 def test_errors_match_the_spread_over_replications():
     rng = np.random.default_rng(11)
     runs = [refit(simulate.exact_sample(CHAIN, 400, random_state=rng), support(4, PAIRS)) for _ in range(400)]
-    estimates = np.array([np.r_[run.fields, run.edge_values] for run in runs])
+    estimates = np.array([np.r_[run.solution.fields, run.edge_values] for run in runs])
     errors = np.array([np.r_[run.field_errors, run.edge_errors] for run in runs])
     # The spread of 400 replications has a relative error of 1 / sqrt(800) = 3.5 %; four of these, and a small bias.
     np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), estimates.std(axis=0, ddof=1), rtol=0.16)
@@ -119,10 +119,13 @@ def test_errors_of_a_pair_are_those_of_its_two_by_two_table():
 
 def test_z_and_p_values(table):
     found = refit(table, support(4, PAIRS))
-    np.testing.assert_allclose(found.edge_z, found.edge_values / found.edge_errors)
     from scipy.stats import norm
 
-    np.testing.assert_allclose(found.edge_pvalues, 2 * norm.sf(np.abs(found.edge_z)))
+    z = found.edge_values / found.edge_errors
+    np.testing.assert_allclose(found.edge_p, 2 * norm.sf(np.abs(z)))
+    edges = found.edges()
+    np.testing.assert_allclose(edges["z"], edges["coupling"] / edges["std_error"])
+    np.testing.assert_array_equal(edges["p"], np.sort(found.edge_p))
     low, high = found.edge_intervals(0.9).T
     np.testing.assert_allclose((high - low) / 2, norm.ppf(0.95) * found.edge_errors)
     assert "std_error" in repr(found)
@@ -133,7 +136,7 @@ def test_z_and_p_values(table):
 def test_no_edges(table):
     found = refit(table, support(4, []))
     means = table.mean(axis=0)
-    np.testing.assert_allclose(found.fields, np.log(means / (1 - means)), rtol=1e-7)
+    np.testing.assert_allclose(found.solution.fields, np.log(means / (1 - means)), rtol=1e-7)
     np.testing.assert_allclose(found.field_errors, 1 / np.sqrt(400 * means * (1 - means)), rtol=1e-6)
     assert len(found.edge_values) == 0
     assert repr(found).startswith("Refit(0 edges")
@@ -155,7 +158,7 @@ def test_constant_columns(table):
     alone = refit(table, support(4, PAIRS))
     np.testing.assert_allclose(found.edge_errors, alone.edge_errors, rtol=1e-7)
     assert np.isnan(found.field_errors).tolist() == [False] * 4 + [True]
-    assert found.fields[4] == pytest.approx(np.log(400.5 / 0.5))
+    assert found.solution.fields[4] == pytest.approx(np.log(400.5 / 0.5))
 
 
 def test_categories_that_do_not_occur_have_half_a_row():
@@ -169,7 +172,7 @@ def test_categories_that_do_not_occur_have_half_a_row():
         counts = np.maximum(np.bincount(X[rows, 2], minlength=3), 0.5)
         with suppress_warnings(ConstantColumnWarning):
             found = refit(table[rows], without_edges)
-        np.testing.assert_allclose(found.fields[4:], np.log(counts[1:] / counts[0]), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found.solution.fields[4:], np.log(counts[1:] / counts[0]), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("ordinal", [False, True])

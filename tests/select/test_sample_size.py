@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from choices import ByFunction
 
 from isinglass import Network, Run, ising_path, plot, simulate
 from isinglass.arguments import spawn_seeds
@@ -43,7 +44,7 @@ def test_tables_of_many_nodes_have_both_modes():
         means.append(np.asarray(table).mean(axis=1))
         return ising_path(table, [0.05])[0]
 
-    sample_size(truth, [200], look, n_repeats=2, random_state=0)
+    sample_size(truth, [200], ByFunction(look), n_repeats=2, random_state=0)
     for mean in means:
         assert 0.3 < (mean > 0.5).mean() < 0.7
 
@@ -54,14 +55,14 @@ def test_more_rows_find_more_and_jobs_do_not_matter(tmp_path):
         sample_size(truth, [60, 300, 3000], n_repeats=4, run=Run(n_jobs=jobs, checkpoint=tmp_path / "kept"))
         for jobs in (1, 2)
     )
-    for name in one.measures:
+    for name in one.scores:
         np.testing.assert_array_equal(one.scores[name], two.scores[name])
-    mean = one.summary("sensitivity")[1]
+    mean = one.sizes()["sensitivity"]
     assert mean[0] < mean[1] <= mean[2] == 1.0
     assert one.rows_for("sensitivity", 1.0) in (300, 3000)
     assert one.rows_for("correlation", 1.1) is None
     assert "8 nodes, 7 edges; 4 repeats" in repr(one)
-    assert list(one.columns)[:3] == ["rows", "sensitivity", "sensitivity_q5"]
+    assert list(one.sizes())[:3] == ["rows", "sensitivity", "sensitivity_q5"]
 
 
 def test_enough_rows_are_enough_for_all_larger_sizes():
@@ -76,17 +77,17 @@ def test_enough_rows_are_enough_for_all_larger_sizes():
 def test_a_score_that_does_not_exist_for_the_true_network_is_not_shown_as_zero(edges, measure):
     truth = Network([0.0] * 3, np.reshape(edges, (-1, 2)).astype(int), np.arange(1.0, 1.0 + len(edges)))
     study = sample_size(truth, [50, 100], 0.05, n_repeats=2, random_state=0)
-    assert np.isnan(study.summary(measure)).all()
+    assert np.isnan(study.sizes()[measure]).all()
     assert study.rows_for(measure, 0.0) is None
     assert "–" in repr(study)
     legend = plot.sample_size(study).get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == [name for name in study.measures if name != measure]
+    assert [text.get_text() for text in legend.get_texts()] == [name for name in study.scores if name != measure]
 
 
 def test_a_correlation_that_does_not_exist_counts_as_zero():
     study = sample_size(Network([0.0, 0.0, 0.0], [[0, 1]], [0.5]), [50], 5.0, n_repeats=2, random_state=0)
     assert np.isnan(study.scores["correlation"]).all()
-    assert (study.summary("correlation") == 0).all()
+    assert (study.sizes()["correlation"] == 0).all()
 
 
 @pytest.mark.parametrize(("rows", "message"), [([], "at least one"), ([5, 5], "different"), ([1], "at least 2")])

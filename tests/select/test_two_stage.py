@@ -490,7 +490,7 @@ def test_every_table_has_a_finite_answer(table):
     assert found.solution.network.n_features == table.shape[1]
     assert found.solution.converged
     net = IsingNetwork().fit(table)
-    assert len(net.edge_errors_) == net.solution_.n_edges == found.solution.n_edges
+    assert len(net.fit_.refits.edge_errors) == net.fit_.solution.n_edges == found.solution.n_edges
 
 
 def test_copies_are_joined_where_rows_are_enough():

@@ -330,7 +330,7 @@ def test_continuous_columns():
     text = net.methods_text()
     check_everywhere(net.fit_, text)
     assert "network (Lee & Hastie, 2015) of 1 binary variable and 3 continuous variables was estimated" in text
-    rules = dict(zip(frame.columns, net.coding_.columns, strict=True))
+    rules = dict(zip(frame.columns, net.fit_.coding.columns, strict=True))
     assert f"age in {len(np.unique(age))} steps from {age.min()} to {age.max()};" in text  # whole numbers are kept
     assert f"height in {rules['height'].n_categories} steps from" in text
     assert "The scores of income are normal scores" in text

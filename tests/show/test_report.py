@@ -311,14 +311,14 @@ def frame(table):
 def test_an_estimator_gives_what_it_knows(frame):
     net = IsingLassoStARS(alphas=12, n_subsamples=4, threshold=0.1, random_state=0).fit(frame)
     data = data_of(build_report(net, X=frame))
-    chosen = net.stability_.index
+    chosen = net.fit_.selection.stability.index
     assert data["nodes"]["names"] == list(frame.columns)
     assert data["path"]["selected"] == chosen
-    assert data["path"]["alphas"] == [solution.alpha for solution in net.path_]
+    assert data["path"]["alphas"] == [solution.alpha for solution in net.fit_.selection.path]
     assert data["curve"]["kind"] == "instability"
     assert data["settings"].keys() == {"method", "choice", "tol", "max_iter"}
     assert data["settings"]["choice"] == net.fit_.method.selector.words
-    assert data["certificate"]["kkt_residual"][chosen] == net.kkt_residual_
+    assert data["certificate"]["kkt_residual"][chosen] == net.fit_.solution.kkt_residual
     assert data["n_rows"] == len(frame)
     labels = [column["label"] for column in data["edge_columns"]]
     assert labels == ["stability", "n11", "n10", "n01", "n00", "log_odds_ratio"]
@@ -329,7 +329,7 @@ def test_other_estimators(frame, table):
     net = IsingLassoEBIC(alphas=10).fit(frame)
     data = data_of(build_report(net))
     assert (data["curve"]["kind"], data["curve"]["gamma"]) == ("ebic", net.gamma)
-    assert data["curve"]["values"] == net.ebic_path_.tolist()
+    assert data["curve"]["values"] == net.fit_.selection.evidence.values.tolist()
     assert data["curve"]["alphas"][data["curve"]["choice"]] == net.alpha_
     net = IsingLassoCV(alphas=10, random_state=0).fit(table)  # no frame: the edges are a structured array
     data = data_of(build_report(net))
@@ -343,7 +343,7 @@ def test_other_estimators(frame, table):
     assert data["n_rows"] == len(frame)
     means = table.mean(axis=0)
     null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
-    assert math.isclose(data["certificate"]["relative_gap"][0], net.duality_gap_ / null, rel_tol=1e-9)
+    assert math.isclose(data["certificate"]["relative_gap"][0], net.fit_.solution.duality_gap / null, rel_tol=1e-9)
     assert data["certificate"]["tol"] == [net.tol]
 
 

@@ -108,7 +108,7 @@ def test_the_log_probability_of_a_row_is_minus_its_energy_minus_log_z():
 def test_enumeration_takes_whatever_has_a_network():
     X = random_table(0, 100, 4)
     net = IsingLasso(alpha=0.05).fit(X)
-    for one in (net, net.fit_, net.solution_):
+    for one in (net, net.fit_, net.fit_.solution):
         np.testing.assert_array_equal(state_probabilities(one), state_probabilities(net.network_))
         np.testing.assert_array_equal(moments(one).pairs, moments(net.network_).pairs)
         drawn = [exact_sample(each, 20, random_state=0) for each in (one, net.network_)]

@@ -68,9 +68,9 @@ def power(
         "method": estimate.record,
         "n_repeats": n_repeats,
         "seed": estimate.seed,
-        "sizes": records(found.columns),
+        "sizes": records(found.sizes()),
     }
-    tables = {"power.csv": found.columns}
+    tables = {"power.csv": found.sizes()}
     write_results(console, folder, settings, findings, tables, record, lambda here: _draw(found, here))
 
 

@@ -1,7 +1,15 @@
 """Networks with the interface of scikit-learn: validate, delegate to the functions, hold the `Fit`."""
 
-from isinglass.estimators.alternatives import ExactIsing, NodewiseIsing, NodewiseIsingEBIC
-from isinglass.estimators.lasso import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS, IsingNetwork
+from isinglass.estimators.networks import (
+    ExactIsing,
+    IsingLasso,
+    IsingLassoCV,
+    IsingLassoEBIC,
+    IsingLassoStARS,
+    IsingNetwork,
+    NodewiseIsing,
+    NodewiseIsingEBIC,
+)
 
 __all__ = [
     "ExactIsing",

@@ -36,7 +36,7 @@ from isinglass.names import tidy_name
 from isinglass.penalties import Penalty
 from isinglass.select.method import Method
 from isinglass.select.run import Run
-from isinglass.select.selector import Choice, Selector
+from isinglass.select.selector import Selector
 
 if TYPE_CHECKING:
 
@@ -67,20 +67,15 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
     Attributes
     ----------
     fit_ : Fit
-        The complete result, a record that does not depend on scikit-learn. The attributes below are parts of it.
+        The complete result: the path that was searched, standard errors, counts of pairs, how the table was read, ….
     network_ : Network
-        Couplings, fields and names; also available as ``couplings_`` (dense, made on demand) and ``fields_``.
-    solution_ : Solution
-        The network with its certificate: ``alpha_``, ``kkt_residual_``, ``duality_gap_``, ``converged_``, ``n_iter_``.
-    alphas_, path_ : ndarray, Path
-        The penalties that were tried and their networks, if the penalty was chosen.
-    pair_counts_ : tuple of ndarrays
-        For each edge of `solution_` the number of rows by category of the first column and of the second.
-    shares_ : ndarray
-        Share of every category of every column; ``marginals_``, the shares of ones, where columns have two values;
-        ``n_rows_``, the number of rows: the sum of the weights.
-    coding_ : Coding
-        How the table was read; ``encoding_`` has the values that stand for 0 and 1.
+        Couplings, fields and names; ``couplings_`` is the dense matrix of couplings, made on demand.
+    alpha_ : float
+        The penalty; NaN where every column has its own.
+    converged_ : bool
+        Whether the network is proved optimal to ``tol``; ``fit_.solution`` has the certificate.
+    n_iter_ : int
+        Number of steps of the solver.
     n_features_in_ : int
         Number of columns; ``feature_names_in_`` has their names, if all names are strings.
     """
@@ -108,8 +103,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         X : array, data frame, sparse matrix, list of rows or table, shape (n_samples, n_features)
             A table whose values are 0 and 1, or have a meaning by the parameters of the estimator. It is neither
             modified nor stored. `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as
-            `isinglass.read_parts` does. Missing cells are drawn from the network with ``missing="impute"``;
-            ``imputation_`` says how.
+            `isinglass.read_parts` does.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
@@ -124,58 +118,24 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
                 self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             validate_data(self, X, skip_check_array=True)
-        self._set_attributes(self._method_for(table, X, y).fit(table, run=Run(**self._parameters_of(Run))))
+        self._check_folds(table, X)
+        self._set_attributes(self.method.fit(table, run=Run(**self._parameters_of(Run))))
         return self
 
+    def _check_folds(self, table: AnyTable, X: TableLike) -> None:
+        """Refuse folds that this table cannot have."""
+
     def _set_attributes(self, fit: Fit) -> None:
-        """Set the fitted attributes; not all fits have those that depend on the method and the table."""
         self.fit_ = fit
         self.network_ = fit.network
-        self.solution_ = fit.solution
         self.alpha_ = fit.solution.alpha
-        self.kkt_residual_ = fit.solution.kkt_residual
-        self.duality_gap_ = fit.solution.duality_gap
         self.converged_ = fit.solution.converged
         self.n_iter_ = fit.solution.n_iter
-        self.n_rows_ = fit.data.n_rows
-        self.shares_ = fit.data.shares
-        self.pair_counts_ = fit.data.pair_counts
-        self.coding_ = fit.coding
-        self.encoding_ = fit.coding.encoding
-        refits, selection = fit.refits, fit.selection
-        curve = selection.evidence or selection.stability
-        ebic = selection.evidence if selection.evidence and selection.evidence.kind == "ebic" else None
-        depends = {
-            "path_": selection.path,
-            "alphas_": curve and curve.alphas,
-            "alphas_per_node_": fit.solution.alphas_per_node,
-            "ebic_path_": ebic and ebic.values,
-            "stability_": selection.stability,
-            "stages_": selection.stages,
-            "edge_refits_": None if refits is None else refits.edges,
-            "edge_errors_": None if refits is None else refits.edge_errors,
-            "edge_q_": fit.edge_q,
-            "marginals_": fit.data.shares[1::2] if fit.network.variables.is_binary else None,
-            "imputation_": fit.imputation,
-        }
-        for name, value in depends.items():
-            if value is not None:
-                setattr(self, name, value)
-        if fit.choice is not None:
-            self._set_attributes_of_choice(fit.choice)
-
-    def _set_attributes_of_choice(self, choice: Choice) -> None:
-        """Set the fitted attributes that only one estimator has."""
 
     @property
     def couplings_(self) -> FloatArray:
         """Dense symmetric coupling matrix, made on demand; see `Network.couplings`."""
         return self._record.network.couplings
-
-    @property
-    def fields_(self) -> FloatArray:
-        """Fields of the nodes."""
-        return self._record.network.fields
 
     @property
     def method(self) -> Method:
@@ -192,10 +152,6 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         """Return the parameters that are fields of a record of settings, under the same names."""
         names = {field.name for field in fields(record)}
         return {name: value for name, value in vars(self).items() if name in names}
-
-    def _method_for(self, table: AnyTable, X: TableLike, y: object) -> Method:
-        """Return the method for one table."""
-        return self.method
 
     def as_table(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table as `fit` reads it."""
@@ -214,7 +170,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         elif getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             frame = as_frame(X)
             labels = () if frame is None else tuple(map(tidy_name, frame.columns))
-            if labels not in self.coding_.called:  # scikit-learn does not know other names that columns had
+            if labels not in self.fit_.coding.called:  # scikit-learn does not know other names that columns had
                 validate_data(self, X, reset=False, skip_check_array=True)  # it compares labels that are text
             if frame is not None:
                 X = frame  # an Arrow stream is converted once
@@ -225,7 +181,7 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
         """Refuse columns with other names than those of fit."""
         variables = self.network_.variables
         names, known = comparable_names(own, variables.names if variables.named else None, variables.n_features)
-        if names is None or known is None or tuple(names) in (tuple(known), *self.coding_.called):
+        if names is None or known is None or tuple(names) in (tuple(known), *self.fit_.coding.called):
             return
         unknown = [name for name in names if name not in set(known)]
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"

@@ -83,8 +83,7 @@ def compare_groups(
     The test is exact if rows are exchangeable when the groups have the same network. Rows with sampling weights are if
     the weights have the same distribution in all groups, and incomplete rows if cells go missing in the same way in all
     groups. Groups whose shares of missing cells differ by more than 10 percentage points are refused. Rows without any
-    answer are left out, except in paired designs. In a table that is completed already (``impute(X).table``), the
-    copies of a row change groups together.
+    answer are left out, except in paired designs.
 
     The penalty that is kept is that of all rows times √K for K groups, because a group has about 1/K of the rows; the
     page on groups has the details, and measured levels of the tests.
@@ -158,10 +157,10 @@ def _gather(
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The rows that are compared, and their groups."""
+    """The rows that are compared, with the completed copies of those that have missing cells, and their groups."""
 
-    table: Table  # with all completed copies of each row, one after the other
-    origin: NDArray[np.intp]  # the row that each row of the table is, or is a copy of
+    table: Table  # the copies of a row, one after the other
+    bounds: NDArray[np.intp]  # where the copies of every row begin, and the end
     groups: Groups
     missing: Missing | None
 
@@ -171,51 +170,33 @@ class _Sample:
 
         ``labels`` are the groups and, in paired designs, the subjects, whose rows all stay.
         """
-        is_paired = len(labels) > 1
+        if given.units is not None:
+            remedy = "Pass the table with its missing cells, which are imputed here."
+            raise DataError(f"{setting('X')} must have every row once; got completed copies of its rows. {remedy}")
+        is_paired, missing, counts = len(labels) > 1, Missing.of(given), {}
         rows = given.weighted_rows
         table, rows = (given[rows], rows) if is_paired else one_by_one(given)
+        if table.holes is not None:
+            kept = np.flatnonzero(~table.holes.all(axis=1))
+            n_empty = 0 if is_paired or not len(kept) else len(table) - len(kept)
+            table, rows = (table[kept], rows[kept]) if n_empty else (table, rows)
+            holes = np.zeros(table.shape, dtype=bool) if table.holes is None else table.holes
+            counts = {**Missing.count(holes, n_empty), "n_unlabeled": given.n_unlabeled}
+            missing = Missing(treatment="impute", **counts)
+        groups = Groups.of(*(each[rows] for each in labels))
         if table.holes is None:
-            return cls(*_with_copies(table, [each[rows] for each in labels]), Missing.of(given))
-        kept = np.flatnonzero(~table.holes.all(axis=1))
-        n_empty = 0 if is_paired or not len(kept) else len(table) - len(kept)
-        if n_empty:
-            table, rows = table[kept], rows[kept]
-        marks = [each[rows] for each in labels]
-        holes = np.zeros(table.shape, dtype=bool) if table.holes is None else table.holes
-        counts = {**Missing.count(holes, n_empty), "n_unlabeled": given.n_unlabeled}
-        if table.holes is None:
-            return cls(*_with_copies(table, marks), Missing(treatment="impute", **counts))
-        groups = Groups.of(marks[0], marks[1] if is_paired else None)
-        _refuse_unequal(holes, groups)
+            return cls(table.bare(), np.arange(len(table) + 1), groups, missing)
+        _refuse_unequal(table.holes, groups)
         imputation = how.replace(n_imputations=COPIES).complete(table.bare(), run=run)
-        completed = imputation.table[np.argsort(np.asarray(imputation.table.rows), kind="stable")]
+        origin = np.asarray(imputation.table.rows)
+        completed = imputation.table[np.argsort(origin, kind="stable")]
         missing = imputation.record and replace(imputation.record, **counts)
-        return cls(completed, np.asarray(completed.rows), groups, missing)
+        return cls(completed, np.r_[0, np.cumsum(np.bincount(origin, minlength=len(table)))], groups, missing)
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return some rows, with all copies of each."""
-        counts = np.diff(self._bounds)[rows]
-        return self.table[np.repeat(self._bounds[rows], counts) + count_within(counts)]
-
-    @cached_property
-    def _bounds(self) -> NDArray[np.intp]:
-        """Where the copies of every row begin, and the end."""
-        return np.searchsorted(self.origin, np.arange(len(self.groups.member) + 1))
-
-
-def _with_copies(table: Table, labels: Sequence[AnyArray]) -> tuple[Table, NDArray[np.intp], Groups]:
-    """Return a table without missing cells, the row that each of its rows is a completed copy of, and the groups."""
-    units = np.arange(len(table)) if table.units is None else table.units
-    originals, first, origin = np.unique(units, return_index=True, return_inverse=True)
-    split = originals[np.unique(origin[labels[0] != labels[0][first][origin]])]
-    if len(split):
-        raise DataError(
-            f"groups must be the same for all copies of a row; got others in {len(split)} of {len(originals)} rows "
-            f"(rows {listed(split.tolist())}, counted from 0). Pass the group of every original row."
-        )
-    groups = Groups.of(labels[0][first], labels[1][first] if len(labels) > 1 else None)
-    order = np.argsort(origin, kind="stable")
-    return table[order].bare(None if table.units is None else origin[order]), origin[order], groups
+        counts = np.diff(self.bounds)[rows]
+        return self.table[np.repeat(self.bounds[rows], counts) + count_within(counts)]
 
 
 def _refuse_unequal(holes: Mask, groups: Groups) -> None:
@@ -266,7 +247,7 @@ class _Test:
         alone, pooled, stages, groups = run.replace(checkpoint=None), None, None, sample.groups
         with suppress_warnings(ConstantColumnWarning):  # named by group
             if not (reselect or method.selector.is_given):
-                subjects = None if groups.subject is None else groups.subject[sample.origin]
+                subjects = None if groups.subject is None else np.repeat(groups.subject, np.diff(sample.bounds))
                 choice = method.choose(sample.table, groups=subjects, run=alone)
                 method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start
                 stages = choice.selection.stages

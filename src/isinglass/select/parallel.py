@@ -21,16 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from isinglass.errors import (
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    DataWarning,
-    FewColumnsWarning,
-    GridEndWarning,
-    IsinglassWarning,
-    suppress_warnings,
-    suppressed,
-)
+from isinglass import errors
 from isinglass.machine.threads import one_blas_thread, working
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
@@ -43,7 +34,10 @@ Result = TypeVar("Result")
 ATTEMPTS = 3
 """How often the workers may be lost in a row, without one task finished in between, before we give up."""
 
-COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, FewColumnsWarning, GridEndWarning)
+COUNTED = (
+    *(errors.ConstantColumnWarning, errors.ConvergenceWarning, errors.DataWarning),
+    *(errors.FewColumnsWarning, errors.GridEndWarning),
+)
 """Warnings that are counted, or were given for the whole table, where many tables are fitted."""
 
 
@@ -65,17 +59,25 @@ def run_tasks(
     """
     store = None if run.checkpoint is None else Checkpoint(run.checkpoint, fingerprint or {})
     n_threads = 1 if n_threads is None and _is_serial(run.n_jobs) else n_threads
-    results: list[Any] = [store.get(f"{name}/{k}") if store else None for k in range(len(arguments))]
-    missing = [k for k, result in enumerate(results) if result is None]
-    with progress_line(description, len(arguments), run.progress) as line:
-        line.update(advance=len(arguments) - len(missing))
-        for k, result in _run_missing(function, arguments, missing, run.n_jobs, n_threads):
-            results[k] = result
-            if store is not None:
-                results[k] = {name: np.asarray(value) for name, value in results[k].items()}
-                store.put(f"{name}/{k}", results[k])
-            line.update(advance=1)
-    return results
+    n_tasks, n_lost = len(arguments), 0
+    stored: dict[int, Any] = {k: store.get(f"{name}/{k}") for k in range(n_tasks)} if store else {}
+    results = {k: result for k, result in stored.items() if result is not None}
+    with progress_line(description, n_tasks, run.progress) as line:
+        line.update(advance=len(results))
+        while missing := [k for k in range(n_tasks) if k not in results]:
+            tasks = {k: partial(function, *arguments[k]) for k in missing}
+            try:
+                with closing(_run_batch(tasks, run.n_jobs, n_threads)) as finished:
+                    for k, result in finished:
+                        results[k], n_lost = result, 0
+                        if store is not None:
+                            results[k] = {key: np.asarray(value) for key, value in results[k].items()}
+                            store.put(f"{name}/{k}", results[k])
+                        line.update(advance=1)
+            except _WorkersLostError as error:
+                n_lost += 1
+                _give_up_after(n_lost, error, n_tasks - len(results))
+    return [results[k] for k in range(n_tasks)]
 
 
 def task_run(run: Run) -> Run:
@@ -92,6 +94,19 @@ def _is_serial(n_jobs: int | None) -> bool:
     return n_jobs in (None, 1) and "joblib" not in sys.modules
 
 
+class _WorkersLostError(Exception):
+    """The backend failed, not a task."""
+
+
+def _give_up_after(n_lost: int, error: _WorkersLostError, n_missing: int) -> None:
+    """Raise what went wrong if the workers were lost too often; otherwise the missing tasks run again."""
+    cause = error.__cause__ or error
+    if n_lost == ATTEMPTS:
+        cause.add_note(f"{n_missing} tasks are not finished; the workers were lost {ATTEMPTS} times in a row.")
+        raise cause from None
+    logger.warning("workers lost (%s): %d tasks run again", type(cause).__name__, n_missing)
+
+
 @dataclass(frozen=True)
 class _Outcome:
     """The result of a task, or its exception; anything else that comes back is an error of the worker."""
@@ -101,83 +116,57 @@ class _Outcome:
     error: BaseException | None = None
 
 
-class _WorkersLostError(Exception):
-    """The backend failed, not a task."""
-
-
 def _attempt(
-    batch: int,
-    number: int,
-    muted: tuple[type[IsinglassWarning], ...],
-    function: Callable[..., object],
-    *arguments: object,
+    batch: int, number: int, muted: tuple[type[errors.IsinglassWarning], ...], task: Callable[[], object]
 ) -> _Outcome:
     """Run a task of a batch, those that were started together, perhaps in another thread."""
     try:
-        with working.task(batch), suppress_warnings(*muted):
-            return _Outcome(number, result=function(*arguments))
+        with working.task(batch), errors.suppress_warnings(*muted):
+            return _Outcome(number, result=task())
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise
         return _Outcome(number, error=error)
 
 
+_Attempts = Sequence[Callable[[], _Outcome]]
 _batch_numbers = itertools.count()
 
 
-def _run_missing(
-    function: Callable[..., Result],
-    arguments: Sequence[tuple[object, ...]],
-    missing: list[int],
-    n_jobs: int | None,
-    n_threads: int | None,
-) -> Iterator[tuple[int, Result]]:
-    """Yield the number and the result of every missing task as it finishes, however often the workers are lost."""
-    lost = 0
-    while missing:
-        batch = next(_batch_numbers)
-        attempts = [partial(_attempt, batch, k, suppressed(), function, *arguments[k]) for k in missing]
-        try:
-            submitted = (
-                _run_by_joblib(batch, attempts, n_jobs)
-                if n_threads is None
-                else _run_in_threads(batch, attempts, n_threads)
-            )
-            with closing(submitted) as outcomes:
-                for outcome in outcomes:
-                    if outcome.error is not None:
-                        outcome.error.add_note(f"in task {outcome.number} of {len(arguments)}")
-                        raise outcome.error
-                    yield outcome.number, outcome.result
-                    missing.remove(outcome.number)
-                    lost = 0
-        except _WorkersLostError as error:
-            lost += 1
-            if lost == ATTEMPTS:
-                cause = error.__cause__ or error
-                unfinished = f"{len(missing)} tasks are not finished"
-                cause.add_note(f"{unfinished}; the workers were lost {ATTEMPTS} times in a row.")
-                raise cause from None
-            logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
-
-
-def _run_in_threads(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_threads: int) -> Generator[_Outcome]:
-    """Yield what the tasks come to in some threads of this process."""
-    if n_threads == 1:
-        yield from (attempt() for attempt in attempts)
-        return
-    done, pool = False, ThreadPoolExecutor(n_threads)
+def _run_batch(
+    tasks: Mapping[int, Callable[[], Result]], n_jobs: int | None, n_threads: int | None
+) -> Generator[tuple[int, Result]]:
+    """Yield the number and the result of every task as it finishes; an error ends those that still run."""
+    batch, is_done = next(_batch_numbers), False
+    attempts = [partial(_attempt, batch, k, errors.suppressed(), task) for k, task in tasks.items()]
+    submitted = _run_by_joblib(attempts, n_jobs) if n_threads is None else _run_in_threads(attempts, n_threads)
     try:
-        for future in [pool.submit(copy_context().run, attempt) for attempt in attempts]:
-            yield future.result()
-        done = True
+        with closing(submitted) as outcomes:
+            for outcome in outcomes:
+                if outcome.error is not None:
+                    outcome.error.add_note(f"in task {outcome.number}")
+                    raise outcome.error
+                yield outcome.number, outcome.result
+        is_done = True
     finally:
-        pool.shutdown(wait=done, cancel_futures=True)
-        if not done:
+        if not is_done:
             working.stop(batch)
 
 
-def _run_by_joblib(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_jobs: int | None) -> Generator[_Outcome]:
+def _run_in_threads(attempts: _Attempts, n_threads: int) -> Generator[_Outcome]:
+    """Yield what the tasks come to in some threads of this process, which takes less time to start than joblib."""
+    if n_threads == 1:
+        yield from (attempt() for attempt in attempts)
+        return
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for future in [pool.submit(copy_context().run, attempt) for attempt in attempts]:
+            yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _run_by_joblib(attempts: _Attempts, n_jobs: int | None) -> Generator[_Outcome]:
     """Yield what the tasks come to in the workers of joblib."""
     import joblib  # 50 ms, as long as many a small fit
 
@@ -189,21 +178,17 @@ def _run_by_joblib(batch: int, attempts: Sequence[Callable[[], _Outcome]], n_job
         except ValueError:
             continue
     outcomes: Iterator[Any] = iter(())
-    done = False
     try:
         outcomes = iter(parallel(joblib.delayed(attempt)() for attempt in attempts))
         for outcome in outcomes:
             if not isinstance(outcome, _Outcome):  # Dask hands out the cancellation of a task as its result
-                raise _WorkersLostError from RuntimeError(f"a task ended without a result: {outcome!r}")
+                raise RuntimeError(f"a task ended without a result: {outcome!r}")
             yield outcome
-        done = True
-    except (_WorkersLostError, GeneratorExit, KeyboardInterrupt, SystemExit):
+    except (GeneratorExit, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # asyncio's CancelledError is no Exception
         raise _WorkersLostError from error
     finally:
-        if not done:
-            working.stop(batch)
         if hasattr(outcomes, "close"):
             with warnings.catch_warnings():  # joblib warns of tasks that were started and are no longer wanted
                 warnings.simplefilter("ignore", UserWarning)

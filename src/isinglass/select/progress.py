@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 Listener = Callable[[str, int, int | None], object]
@@ -58,40 +58,28 @@ def tell(text: str, ahead: int) -> None:
 
 @contextmanager
 def progress_line(text: str, total: int | None, progress: bool | None) -> Iterator[Line]:
-    """Yield a line, or the one that is shown already.
-
-    By default it is shown if a function listens, or in a terminal.
-    """
-    listener = _listener.get()
-    if (line := _line.get()) is not None:
+    """Yield the line that is shown already, or a new one: by default shown if a function listens, or in a terminal."""
+    listener, line = _listener.get(), _line.get()
+    wanted = (listener is not None or sys.stderr.isatty()) if progress is None else progress
+    if line is not None:
         line.update(text, ahead=total or 0)
         yield line
-    elif not (listener is not None or sys.stderr.isatty() if progress is None else progress):
-        yield Line(None, text, total)
-    elif listener is not None:
-        line = Line(listener, text, total)
+        return
+    told: AbstractContextManager[Listener | None] = nullcontext(listener if wanted else None)
+    with _bar(text, total) if wanted and listener is None else told as hears:
+        line = Line(hears, text, total)
         line.update()
         yield line
-    else:
-        with _bar(text, total) as listener:
-            yield Line(listener, text, total)
 
 
 @contextmanager
 def _bar(text: str, total: int | None) -> Iterator[Listener]:
     """Yield the function that moves a bar on stderr."""
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=console.is_terminal) as bar:
+    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())
+    times, console = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn()), Console(stderr=True)
+    with progress.Progress(*columns, *times, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(text or "Running", total=total)
         yield lambda text, done, total: bar.update(task, description=text or "Running", completed=done, total=total)

@@ -60,23 +60,7 @@ class Refit(Frozen):
     edge_errors: FloatArray  #: their standard errors; those of norms to first order
     #: standard errors of the fields; NaN for constant columns and for categories that do not occur
     field_errors: FloatArray
-    edge_chi2: FloatArray  #: Wald's statistic of every edge, that all its parameters are zero
-    edge_dimensions: NDArray[np.intp]  #: and their number
-
-    @property
-    def fields(self) -> FloatArray:
-        """Estimated fields; smoothed ones for constant columns."""
-        return self.solution.network.fields
-
-    @property
-    def edge_z(self) -> FloatArray:
-        """Couplings over their standard errors; NaN for a pair with more than one parameter."""
-        return np.where(self.edge_dimensions == 1, self.edge_values / self.edge_errors, np.nan)
-
-    @property
-    def edge_pvalues(self) -> FloatArray:
-        """P values of Wald's test, given the support; two-sided for a single coupling."""
-        return np.asarray(scipy.special.chdtrc(self.edge_dimensions, self.edge_chi2))
+    edge_p: FloatArray  #: p-values of Wald's test that all parameters of an edge are zero
 
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
@@ -86,12 +70,15 @@ class Refit(Frozen):
     def edges(self) -> Columns:
         """Return the edges as columns, the smallest p first.
 
-        Columns are ``source``, ``target``, ``coupling``, ``std_error``, ``z`` and ``p``, which is given the support.
+        Columns are ``source``, ``target``, ``coupling``, ``std_error``, ``z`` (NaN for a pair with more than one
+        parameter) and ``p``, which is given the support.
         """
         source, target = np.array(self.solution.network.names, dtype=object)[self.edge_index.T]
         columns = Columns(source=source, target=target, coupling=self.edge_values, std_error=self.edge_errors)
-        columns |= {"z": self.edge_z, "p": self.edge_pvalues}
-        return columns.take(np.lexsort((-np.abs(self.edge_z), self.edge_pvalues)))
+        has_sign = self.solution.network.variables.has_sign(self.edge_index)
+        columns["z"] = np.where(has_sign, self.edge_values / self.edge_errors, np.nan)
+        columns["p"] = self.edge_p
+        return columns.take(np.lexsort((-np.abs(columns["z"]), self.edge_p)))
 
     def __repr__(self) -> str:
         edges, nodes = plural(len(self.edge_values), "edge"), plural(self.solution.network.n_nodes, "node")
@@ -152,8 +139,9 @@ def refit(
         if not free.converged:
             warn(ConvergenceWarning(f"The refit did not reach tol={tol:g}: kkt_residual={free.kkt_residual:.1e}."))
     sandwich = sandwich_errors(support, free.network, table)
-    edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
-    return Refit(free, index, _values_on(found, free.network)[is_edge], *edges)
+    p_values = np.asarray(scipy.special.chdtrc(sandwich.dimensions, sandwich.chi2))
+    values, errors = _values_on(found, free.network)[is_edge], sandwich.pairs[is_edge]
+    return Refit(free, index, values, errors, sandwich.fields, p_values[is_edge])
 
 
 def _values_on(solution: Solution, free: Network) -> FloatArray:

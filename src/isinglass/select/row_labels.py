@@ -127,7 +127,7 @@ class Groups:
     rows: list[NDArray[np.intp]]  # the rows of every group; of the same subjects in the same order if there are any
 
     @classmethod
-    def of(cls, labels: AnyArray, subjects: AnyArray | None) -> Groups:
+    def of(cls, labels: AnyArray, subjects: AnyArray | None = None) -> Groups:
         """Check the labels: at least two groups, none of one row, every subject once in each."""
         names = sorted(set(labels), key=by_value)
         member = _number(labels, names)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
-from isinglass.arrays import FloatArray, read_only
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, plural, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network
@@ -37,51 +37,35 @@ class SampleSizeStudy:
     #: score does not exist, such as the correlation of a network without edges
     scores: Mapping[str, FloatArray]
 
-    def __post_init__(self) -> None:
-        for array in self.scores.values():
-            read_only(array)
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the scores."""
-        return tuple(self.scores)
-
     @property
     def n_repeats(self) -> int:
         """Tables drawn for each number of rows."""
         return int(next(iter(self.scores.values())).shape[1])
 
-    def summary(self, measure: str) -> FloatArray:
-        """Return 5 % quantile, mean and 95 % quantile for every number of rows.
+    def sizes(self) -> Columns:
+        """Return one row per number of rows as columns, ready for a data frame.
 
-        A correlation that does not exist counts as 0. Sensitivity is NaN if the network has no edges, and specificity
-        if every pair is one.
+        Columns are ``rows``, and for each score its mean and, with ``_q5`` and ``_q95`` behind, its 5 % and 95 %
+        quantiles. A correlation that does not exist counts as 0. Sensitivity is NaN if the network has no edges, and
+        specificity if every pair is one.
         """
-        values = self.scores[check_word("measure", measure, self.scores)]
-        if measure == "correlation":
-            values = np.nan_to_num(values, nan=0.0)
-        low, high = np.quantile(values, (0.05, 0.95), axis=1)
-        return np.array([low, values.mean(axis=1), high])
-
-    @property
-    def columns(self) -> Columns:
-        """One row per number of rows as columns, ready for a data frame: the mean of each score and its quantiles."""
         columns = Columns(rows=np.array(self.rows))
-        for name in self.measures:
-            low, mean, high = self.summary(name)
-            columns |= {name: mean, f"{name}_q5": low, f"{name}_q95": high}
+        for name, scores in self.scores.items():
+            values = np.nan_to_num(scores, nan=0.0) if name == "correlation" else scores
+            low, high = np.quantile(values, (0.05, 0.95), axis=1)
+            columns |= {name: values.mean(axis=1), f"{name}_q5": low, f"{name}_q95": high}
         return columns
 
     def rows_for(self, measure: str, least: float) -> int | None:
         """Return the number of rows tried from which on all mean scores are at least ``least``; None if none is."""
-        means = dict(zip(self.rows, self.summary(measure)[1].tolist(), strict=True))
-        short = [n for n, mean in means.items() if not mean >= least]
-        return min((n for n in means if n > max(short, default=0)), default=None)
+        means = zip(self.rows, self.sizes()[check_word("measure", measure, self.scores)].tolist(), strict=True)
+        short = max((n for n, mean in means if not mean >= least), default=0)
+        return min((n for n in self.rows if n > short), default=None)
 
     def __repr__(self) -> str:
         nodes, edges = plural(self.network.n_features, "node"), plural(self.network.n_edges, "edge")
-        means = {name: self.summary(name)[1] for name in self.measures}
-        table = show_columns({"rows": self.rows, **means}, "sample size")
+        means = {name: column for name, column in self.sizes().items() if name in ("rows", *self.scores)}
+        table = show_columns(means, "sample size")
         return f"SampleSizeStudy({nodes}, {edges}; {plural(self.n_repeats, 'repeat')})\n{table}"
 
 
@@ -114,8 +98,8 @@ def sample_size(
     >>> from isinglass import simulate
     >>> study = sample_size(simulate.chain_network(5, strength=2.0, fields="balanced"), [100, 1000], 0.05,
     ...                     n_repeats=3, random_state=0)
-    >>> study.rows, bool((study.summary("sensitivity")[1] == 1.0).all())
-    ((100, 1000), True)
+    >>> study.rows, study.sizes()["sensitivity"].tolist()
+    ((100, 1000), [1.0, 1.0])
     """
     truth = as_network(network)
     repeats = check_count("n_repeats", n_repeats, most=MOST_TASKS)

@@ -179,7 +179,7 @@ class StARS(Selector):
     def _size(self, n_units: int) -> int:
         """Return the number of rows or groups in a subsample."""
         if n_units < 3:
-            raise DataError(f"Subsamples are drawn from at least 3 rows or groups; {setting('X')} has {n_units}.")
+            raise DataError(f"Subsamples need at least 3 rows or groups; {setting('X')} has n_samples={n_units}.")
         if self.subsample_size is None:
             return math.isqrt(100 * n_units) if n_units > 144 else 4 * n_units // 5
         if not 2 <= self.subsample_size < n_units:

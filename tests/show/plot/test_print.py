@@ -292,7 +292,7 @@ def test_every_new_figure_is_for_print(compared):
 def test_sample_sizes():
     study = sample_size(simulate.chain_network(4, strength=1.0), [50, 500], 0.05, n_repeats=3, random_state=0)
     ax = plot.sample_size(study)
-    assert [line.get_ydata().tolist() for line in ax.lines] == [study.summary(m)[1].tolist() for m in study.measures]
+    assert [line.get_ydata().tolist() for line in ax.lines] == [study.sizes()[name].tolist() for name in study.scores]
 
 
 def test_stability_as_rows_are_dropped():

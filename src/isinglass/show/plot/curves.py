@@ -35,7 +35,7 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     Parameters
     ----------
     result : Path
-        What `isinglass.ising_path` or another path function returned; of an estimator its ``path_``.
+        What `isinglass.ising_path` or another path function returned; of a fit or a fitted estimator, its path.
     ax : Axes, optional
         Where to draw; a new figure by default.
     alpha : float, optional
@@ -43,7 +43,8 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     n_labels : int, default 8
         Number of pairs named at the right end: those with the largest couplings there.
     """
-    solutions = getattr(result, "path_", result.selection.path if isinstance(result, Fit) else result)
+    record = getattr(result, "fit_", result)
+    solutions = record.selection.path if isinstance(record, Fit) else result
     if not isinstance(solutions, Path) or not len(solutions):
         raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
     network, alphas = solutions[0].network, solutions.alphas
@@ -125,7 +126,8 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
     """
     check_kind("result", result, SampleSizeStudy, "select.sample_size")
     ax = axes_or_new(ax, (4.6, 3.2))
-    bands = {name: result.summary(name) for name in result.measures}
+    sizes = result.sizes()
+    bands = {name: np.array([sizes[f"{name}_q5"], sizes[name], sizes[f"{name}_q95"]]) for name in result.scores}
     bands = {name: band for name, band in bands.items() if not np.isnan(band).all()}
     _draw_bands(ax, np.array(result.rows), bands, "lower right")
     ax.set_xscale("log")

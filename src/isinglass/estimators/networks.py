@@ -1,9 +1,9 @@
-"""The joint pseudo-likelihood with the interface of scikit-learn: one class per way to choose the penalty."""
+"""The networks with the interface of scikit-learn: one class per way to estimate them and to choose the penalty."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
@@ -12,15 +12,16 @@ from isinglass.arguments import check_count, is_whole
 from isinglass.data import AnyTable, TableLike
 from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, DataError
-from isinglass.estimators.base import JointEstimator, ResamplingEstimator
+from isinglass.estimators.base import IsingEstimator, JointEstimator, ResamplingEstimator
+from isinglass.fit import Fit
+from isinglass.penalties import Penalty
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC
 from isinglass.select.folds import count_units
-from isinglass.select.method import Method
-from isinglass.select.selector import Choice, Fixed
+from isinglass.select.selector import Fixed, PerNode
 from isinglass.select.settings import Alphas
 from isinglass.select.stars import StARS
-from isinglass.select.two_stage import TwoStage, TwoStageChoice
+from isinglass.select.two_stage import TwoStage
 
 DEFAULT_FOLDS = 10
 
@@ -52,31 +53,21 @@ class IsingNetwork(ResamplingEstimator):
     penalty_weights, tol, max_iter, n_threads, device
         As for `ising_path`.
     random_state, n_jobs
-        Seed of the folds or subsamples, and how many of these run in parallel, which does not change the result.
+        Seed of the folds, and how many of them run in parallel, which does not change the result.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
-    ebic_path_, held_out_ : ndarray of shape (n_alphas,)
-        Extended BIC of the networks of the chosen stage, and their cross-validated gain in log pseudo-likelihood per
-        row over independent columns (for continuous columns see `TwoStage`); NaN for networks whose gain was not
-        needed.
-    stages_ : TwoStageRecord
-        What each stage tried and chose, with its certificate; ``stages_.chosen`` is the stage of the network, and
-        ``stages_.reason`` says why.
-    edge_refits_, edge_errors_ : ndarray of shape (n_edges,)
-        The coupling of each edge of `solution_` estimated without penalty, and its standard error; NaN where the
-        estimate is infinite.
-    fit_, network_, solution_, …
-        The result and its parts, as for `IsingEstimator`.
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`; ``fit_.selection.stages`` says what each stage tried and chose, and why.
 
     Examples
     --------
     >>> from isinglass import IsingNetwork, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
     >>> net = IsingNetwork().fit(X)
-    >>> net.solution_.edge_index.tolist(), bool((abs(net.edge_errors_) < 0.3).all())
+    >>> net.network_.edge_index.tolist(), bool((net.edges()["std_error"] < 0.3).all())
     ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
     """
 
@@ -87,10 +78,6 @@ class IsingNetwork(ResamplingEstimator):
     fdr: float | None = None
 
     _selector_class = TwoStage
-
-    def _set_attributes_of_choice(self, choice: Choice) -> None:
-        assert isinstance(choice, TwoStageChoice)
-        self.held_out_ = choice.stages[choice.stage].held_out
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -112,18 +99,16 @@ class IsingLasso(JointEstimator):
 
     Attributes
     ----------
-    fit_, network_, solution_, …
-        The result and its parts, as for `IsingEstimator`.
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`.
 
     Examples
     --------
     >>> from isinglass import IsingLasso, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
     >>> net = IsingLasso(alpha=0.1).fit(X)
-    >>> net.solution_.edge_index.tolist(), net.converged_
-    ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
-    >>> net.predict_proba(X[:1]).shape
-    (1, 5)
+    >>> net.network_.edge_index.tolist(), net.converged_, net.predict_proba(X[:1]).shape
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], True, (1, 5))
     """
 
     alpha: float = field(default=0.05, kw_only=False)
@@ -151,17 +136,16 @@ class IsingLassoEBIC(JointEstimator):
 
     Attributes
     ----------
-    ebic_path_ : ndarray of shape (n_alphas,)
-        Extended BIC of every solution of ``path_``; smaller is better.
-    fit_, network_, solution_, …
-        The result and its parts, as for `IsingEstimator`.
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`; ``fit_.selection.evidence`` has the extended BIC at every alpha.
 
     Examples
     --------
     >>> from isinglass import IsingLassoEBIC, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
     >>> net = IsingLassoEBIC().fit(X)
-    >>> net.network_.n_edges, bool(net.ebic_path_[net.alphas_.tolist().index(net.alpha_)] == net.ebic_path_.min())
+    >>> tried = net.fit_.selection.evidence
+    >>> net.network_.n_edges, bool(net.alpha_ == tried.alphas[tried.values.argmin()])
     (6, True)
     """
 
@@ -192,19 +176,15 @@ class IsingLassoStARS(ResamplingEstimator):
     penalty_weights, tol, max_iter, n_threads, device
         As for `ising_path`.
     random_state, n_jobs
-        Seed of the folds or subsamples, and how many of these run in parallel, which does not change the result.
+        Seed of the subsamples, and how many of them run in parallel, which does not change the result.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
-    stability_ : Stability
-        How well the subsamples agree along the grid.
-    path_ : Path
-        Solutions on the whole table, at the alphas that all subsamples ran: solution k belongs to
-        ``stability_.edge_frequencies[k]``.
-    fit_, network_, solution_, …
-        The result and its parts, as for `IsingEstimator`.
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`; ``fit_.selection.stability`` says how well the subsamples agree along the alphas, and
+        ``fit_.selection.path`` has the networks of the whole table there.
 
     Examples
     --------
@@ -245,7 +225,7 @@ class IsingLassoCV(ResamplingEstimator):
     penalty_weights, tol, max_iter, n_threads, device
         As for `ising_path`.
     random_state, n_jobs
-        Seed of the folds or subsamples, and how many of these run in parallel, which does not change the result.
+        Seed of the folds, and how many of them run in parallel, which does not change the result.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
@@ -255,8 +235,8 @@ class IsingLassoCV(ResamplingEstimator):
         Held-out scores with the keys of scikit-learn's searches: ``param_alpha``, ``params``, ``split0_test_score``, …,
         ``mean_test_score`` and ``std_test_score`` (every row counts once, or with its weight, also where folds are not
         equally large), ``rank_test_score``; and ``standard_error_test_score``, which "1se" uses.
-    fit_, network_, solution_, …
-        The result and its parts, as for `IsingEstimator`.
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`.
 
     Examples
     --------
@@ -280,11 +260,8 @@ class IsingLassoCV(ResamplingEstimator):
         folds = {"n_folds": check_count("cv", cv, least=2)} if is_whole(cv) else {"splits": cv}
         return CrossValidation(**self._parameters_of(CrossValidation), **folds)
 
-    def _method_for(self, table: AnyTable, X: TableLike, y: object) -> Method:
-        """Return the method, if there can be such folds of this table."""
-        method = self.method
-        selector = method.selector
-        assert isinstance(selector, CrossValidation)
+    def _check_folds(self, table: AnyTable, X: TableLike) -> None:
+        selector = self._selector()
         if selector.splits is None:
             n_rows = count_units(table.whole().counted(quiet=True))
             if selector.n_folds > n_rows:
@@ -295,25 +272,158 @@ class IsingLassoCV(ResamplingEstimator):
                 "cv must be a number of folds where rows with missing cells were dropped, because row numbers have "
                 "changed; got pairs of row numbers. Drop these rows first."
             )
-        return method
 
-    def _set_attributes_of_choice(self, choice: Choice) -> None:
-        assert isinstance(choice, CrossValidationChoice)
-        self.cv_results_ = _search_results(choice)
+    def _set_attributes(self, fit: Fit) -> None:
+        super()._set_attributes(fit)
+        assert isinstance(fit.choice, CrossValidationChoice)
+        self.cv_results_ = _search_results(fit.choice)
 
 
 def _search_results(found: CrossValidationChoice) -> dict[str, object]:
     """Return held-out scores with the keys that scikit-learn's searches use."""
     scores = found.scores.reshape(-1, found.scores.shape[2])
     shares = (found.fold_weights / found.fold_weights.sum(axis=1, keepdims=True)).reshape(-1)
-    mean = found.mean
-    results: dict[str, object] = {
+    return {
         "param_alpha": np.ma.array(found.path.alphas),
         "params": [{"alpha": float(alpha)} for alpha in found.path.alphas],
+        **{f"split{k}_test_score": split for k, split in enumerate(scores)},
+        "mean_test_score": found.mean,
+        "std_test_score": np.sqrt(shares @ (scores - found.mean) ** 2 / shares.sum()),
+        "rank_test_score": rankdata(-found.mean, method="min").astype(np.int32),
+        "standard_error_test_score": found.standard_error,
     }
-    results |= {f"split{k}_test_score": split for k, split in enumerate(scores)}
-    results["mean_test_score"] = mean
-    results["std_test_score"] = np.sqrt(shares @ (scores - mean) ** 2 / shares.sum())
-    results["rank_test_score"] = rankdata(-mean, method="min").astype(np.int32)
-    results["standard_error_test_score"] = found.standard_error
-    return results
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _Nodewise(IsingEstimator):
+    """A network of one regression per column."""
+
+    rule: str = "and"
+    penalty_weights: Literal["standardized"] | None = None
+    n_threads: int | None = None
+
+    _estimator = "nodewise"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodewiseIsing(_Nodewise):
+    """Ising network of one logistic lasso per column, all at a given penalty.
+
+    The certificate is that of the regressions: the largest violation over all columns, the sum of their duality gaps,
+    and the largest number of steps. The function behind it is `nodewise_path`, which also returns the coefficients
+    before the rule.
+
+    Parameters
+    ----------
+    alpha : float, default 0.025
+        Penalty of one regression: half of `IsingLasso`'s alpha for the same strength.
+    rule : {"and", "or", "mean"}, default "and"
+        How the two coefficients of a pair become one coupling. "and": their mean if both are non-zero, else 0. "or":
+        the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE).
+    penalty_weights : None or "standardized", default None
+        "standardized" penalizes as if the columns had unit standard deviation.
+    tol, max_iter, n_threads
+        As for `nodewise_path`.
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
+
+    Attributes
+    ----------
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`.
+
+    Examples
+    --------
+    >>> from isinglass import NodewiseIsing, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> NodewiseIsing(alpha=0.05).fit(X).network_.edge_index.tolist()
+    [[0, 1], [1, 2], [2, 3], [3, 4]]
+    """
+
+    alpha: float = field(default=0.025, kw_only=False)
+
+    _selector_class = Fixed
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodewiseIsingEBIC(_Nodewise):
+    """Ising network of one logistic lasso per column, each at the penalty with the smallest extended BIC.
+
+    By default this is what R's IsingFit computes. The number of rows of the criterion is the sum of counts, or the
+    effective number of rows with sampling weights. Its selector is `PerNode`.
+
+    Parameters
+    ----------
+    alphas : int, default 100
+        Length of every column's list of penalties.
+    gamma : float, default 0.25
+        Weight of the number of candidate models in the extended BIC; 0 is the BIC.
+    rule : {"and", "or", "mean"}, default "and"
+        How the two coefficients of a pair become one coupling, as for `NodewiseIsing`.
+    penalty_weights : None or "standardized", default "standardized"
+        "standardized" penalizes as if the columns had unit standard deviation, as IsingFit does.
+    tol, max_iter, n_threads
+        As for `nodewise_path`.
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
+
+    Attributes
+    ----------
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`; ``fit_.solution.alphas_per_node`` has the penalty of every column, NaN for constant
+        ones.
+
+    Examples
+    --------
+    >>> from isinglass import NodewiseIsingEBIC, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = NodewiseIsingEBIC().fit(X)
+    >>> net.network_.edge_index.tolist(), net.fit_.solution.alphas_per_node.shape
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], (5,))
+    """
+
+    alphas: int = field(default=100, kw_only=False)
+    gamma: float = 0.25
+    penalty_weights: Literal["standardized"] | None = "standardized"
+
+    _selector_class = PerNode
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExactIsing(IsingEstimator):
+    """Sparse Ising network by the L1-regularized likelihood itself, for at most 20 columns.
+
+    Sums over all 2^p states, which the pseudo-likelihood avoids. The certificate is that of the exact
+    problem; `score` is the pseudo-likelihood, as for all estimators here, and `log_likelihood` the exact one. The
+    function behind it, for many alphas at once, is `exact_path`.
+
+    Parameters
+    ----------
+    alpha : float, default 0.025
+        Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
+    max_iter : int, default 200
+        Newton steps per alpha.
+    penalty_weights, tol
+        As for `exact_path`.
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
+        As for the other estimators, but every column must have two values, and none can be a covariate.
+
+    Attributes
+    ----------
+    fit_, network_, alpha_, converged_, …
+        As for `IsingEstimator`.
+
+    Examples
+    --------
+    >>> from isinglass import ExactIsing, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = ExactIsing(alpha=0.05).fit(X)
+    >>> net.network_.edge_index.tolist(), net.converged_
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
+    """
+
+    alpha: float = field(default=0.025, kw_only=False)
+    penalty_weights: Penalty = None
+    max_iter: int = 200
+
+    _estimator, _selector_class = "exact", Fixed
