@@ -16,7 +16,7 @@ from isinglass.evaluate.agreement import ratio
 from isinglass.evaluate.nodes import share_where
 from isinglass.names import by_node
 from isinglass.network import Network
-from isinglass.network_like import as_network
+from isinglass.results import as_network
 
 __all__ = ["GroupMixing", "MixingTest", "mixing_by_group", "mixing_test"]
 

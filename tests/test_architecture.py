@@ -30,13 +30,10 @@ LAYERS = (
     (
         "data",
         "variables",
-        "flat_layout",
         "matching",
         "conditionals",
-        "couplings",
         "coupling_graph",
         "network",
-        "network_like",
         "pairs",
         "results",
         "records",

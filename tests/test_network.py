@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from isinglass.data import Table, as_table
 from isinglass.errors import DataError
 from isinglass.network import Network
-from isinglass.network_like import as_network, fit_of
 from isinglass.pairs import pair_keys, pairs_of, symmetric_matrix, values_at
-from isinglass.results import Solution
+from isinglass.results import Solution, as_network, fit_of
 from isinglass.select.method import Method
 from isinglass.select.selector import Fixed
 from isinglass.simulate import category_network

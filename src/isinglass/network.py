@@ -15,11 +15,20 @@ from isinglass import conditionals
 from isinglass.arguments import check_kind
 from isinglass.arrays import Bytes, FloatArray, Frozen, read_only
 from isinglass.coupling_graph import CouplingGraph
-from isinglass.couplings import check_vector, labels_of, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.errors import DataError, MeaningWarning, plural, suppress_warnings
-from isinglass.pairs import coordinate_matrix, pair_keys, pairs_of
+from isinglass.pairs import (
+    check_vector,
+    coordinate_matrix,
+    labels_of,
+    pair_keys,
+    pairs_of,
+    read_coupling_matrix,
+    read_couplings,
+    read_fields,
+    read_matrix,
+)
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:

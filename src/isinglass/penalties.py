@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.couplings import labels_of
 from isinglass.data.weights import as_floats
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.pairs import labels_of
 from isinglass.variables import Variables
 
 Penalty = ArrayLike | str | None

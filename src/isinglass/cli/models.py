@@ -39,7 +39,7 @@ class Loaded:
         """Load a model file."""
         from isinglass.fit import Fit
         from isinglass.model_file import load
-        from isinglass.network_like import as_network
+        from isinglass.results import as_network
 
         record = load(path)
         try:

@@ -19,9 +19,8 @@ from isinglass.coupling_graph import union_keys
 from isinglass.errors import ArgumentError, DataError
 from isinglass.matching import match_categories
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import pairs_of
-from isinglass.results import Path
+from isinglass.results import NetworkLike, Path, as_network
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from isinglass.data.meaning.values import is_missing
 from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import symmetric_matrix
+from isinglass.results import NetworkLike, as_network
 from isinglass.text_tables import Columns
 
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")

@@ -22,8 +22,8 @@ from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import TableLike
 from isinglass.errors import DataError, join_words
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
 from isinglass.pairs import all_pairs
+from isinglass.results import NetworkLike, as_network, fit_of, read_for
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import among
 from isinglass.simulate.mixing import MixingDiagnostics, sample_dispersed

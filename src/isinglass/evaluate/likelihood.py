@@ -16,7 +16,7 @@ from isinglass.errors import DataError, MixingWarning, warn
 from isinglass.evaluate.elimination import eliminate, elimination_order
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 from isinglass.simulate.gibbs import draw_categories, node_logits, sampler_of
 from isinglass.solve.exact_likelihood import log_sum
 from isinglass.variables import Variables

@@ -14,7 +14,7 @@ from isinglass.data import AnyTable, TableLike, category_counts
 from isinglass.errors import MeaningWarning, warn
 from isinglass.matching import check_width
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network, fit_of, read_for
+from isinglass.results import NetworkLike, as_network, fit_of, read_for
 from isinglass.simulate.gibbs import among
 from isinglass.text_tables import show_columns
 

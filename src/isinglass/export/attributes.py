@@ -16,7 +16,7 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.export.escaping import Cell, storable, xml_characters
 from isinglass.names import by_node
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network, solution_of
+from isinglass.results import NetworkLike, as_network, solution_of
 from isinglass.show.palette import GroupColors, read_groups
 from isinglass.variables import Variables
 

@@ -18,7 +18,7 @@ from isinglass.export.escaping import Cell, csv_line, storable, value_text, xml_
 from isinglass.export.printing import SPELLINGS, ending_of, print_columns
 from isinglass.json_text import json_text
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike
+from isinglass.results import NetworkLike
 from isinglass.show.palette import SIGNS, GroupColors, channels
 
 KIND, VERSION = "isinglass network", 1

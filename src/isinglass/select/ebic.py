@@ -14,9 +14,8 @@ from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, which_occur, which_vary
 from isinglass.errors import ArgumentError
 from isinglass.matching import require_same_names
-from isinglass.network_like import HasFittedNetwork, HasNetwork, solution_of
 from isinglass.records import Evidence
-from isinglass.results import Solution
+from isinglass.results import HasFittedNetwork, HasNetwork, Solution, solution_of
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas

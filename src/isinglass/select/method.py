@@ -17,9 +17,8 @@ from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, ConstantColumnWarning, setting, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
-from isinglass.network_like import fit_of
 from isinglass.records import Missing, Refits
-from isinglass.results import Solution
+from isinglass.results import Solution, fit_of
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import edge_tests

@@ -16,9 +16,8 @@ from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, plural, suppress_warnings
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.network_like import as_solution
 from isinglass.records import Missing
-from isinglass.results import Solution
+from isinglass.results import Solution, as_solution
 from isinglass.select.derivatives import Support
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks

@@ -24,10 +24,9 @@ from isinglass.errors import (
 )
 from isinglass.machine.threads import one_blas_thread
 from isinglass.network import Network
-from isinglass.network_like import HasFittedNetwork, HasNetwork, as_solution, read_for
 from isinglass.pairs import pair_keys, values_at
 from isinglass.penalties import penalty_on
-from isinglass.results import Solution
+from isinglass.results import HasFittedNetwork, HasNetwork, Solution, as_solution, read_for
 from isinglass.select.derivatives import Support, pair_units
 from isinglass.select.sandwich import newton, sandwich_errors
 from isinglass.solve.path import ising_path, solve_near

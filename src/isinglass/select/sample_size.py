@@ -13,7 +13,7 @@ from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, plural, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 from isinglass.select.method import Method, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.run import Run

@@ -18,8 +18,8 @@ from scipy.spatial import cKDTree
 from isinglass.arguments import RandomSource, as_generator, as_numbers, check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
-from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import check_pairs, symmetric_matrix
+from isinglass.results import NetworkLike, as_network
 
 __all__ = ["force_layout", "shared_layout"]
 

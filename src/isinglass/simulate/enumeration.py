@@ -13,7 +13,7 @@ from isinglass.conditionals import energies
 from isinglass.data import Table
 from isinglass.errors import LimitError
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 from isinglass.solve.exact_likelihood import MAX_NODES, log_sum, log_weights, refuse_above_limit, superset_sums
 
 _STATES_AT_ONCE = 2**14

@@ -15,7 +15,7 @@ from isinglass.data import Table
 from isinglass.errors import DataError
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 
 Logits = Callable[[Bytes, NDArray[np.intp]], FloatArray]
 IMPOSSIBLE = -1e6

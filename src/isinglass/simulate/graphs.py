@@ -13,7 +13,7 @@ from isinglass.arguments import RandomSource, as_generator, as_numbers, check_co
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 from isinglass.variables import Variables
 
 

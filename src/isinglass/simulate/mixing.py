@@ -19,7 +19,7 @@ from isinglass.arrays import Bytes, FloatArray, Frozen
 from isinglass.conditionals import energies
 from isinglass.errors import MixingWarning, setting, suppress_warnings, warn
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 from isinglass.simulate.enumeration import can_enumerate
 from isinglass.simulate.gibbs import gibbs_sample
 from isinglass.variables import Variables

@@ -22,10 +22,9 @@ from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.matching import require_same, require_same_names
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
 from isinglass.pairs import coordinate_matrix
 from isinglass.penalties import Penalty, condition_on_covariates, penalty_matrix
-from isinglass.results import Solution
+from isinglass.results import NetworkLike, Solution, as_network
 from isinglass.solve.path import alpha_max, ising_path
 
 

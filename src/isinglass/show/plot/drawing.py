@@ -17,7 +17,7 @@ from isinglass.errors import DataError, plural
 from isinglass.export.attributes import Positions, check_positions
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, read_groups
 from isinglass.show.plot import marks

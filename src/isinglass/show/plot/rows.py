@@ -17,7 +17,7 @@ from isinglass.arrays import AnyArray, FloatArray, IntArray
 from isinglass.errors import ArgumentError, DataError, plural
 from isinglass.evaluate.centrality import BRIDGES, MEASURES, node_measure
 from isinglass.names import NodeValues
-from isinglass.network_like import NetworkLike, as_network
+from isinglass.results import NetworkLike, as_network
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas

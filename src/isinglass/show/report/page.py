@@ -18,8 +18,7 @@ from isinglass.atomic import Target, write_text
 from isinglass.data import TableLike
 from isinglass.json_text import JsonObject, json_text
 from isinglass.names import NodeValues
-from isinglass.network_like import NetworkLike
-from isinglass.results import Path
+from isinglass.results import NetworkLike, Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors, read_groups
 from isinglass.show.report import fit_data, network_data

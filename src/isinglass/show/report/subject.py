@@ -16,9 +16,8 @@ from isinglass.data.meaning.rules import Rule
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.network_like import NetworkLike, as_network, fit_of, read_for, solution_of
 from isinglass.records import TableSummary
-from isinglass.results import Path, Solution
+from isinglass.results import NetworkLike, Path, Solution, as_network, fit_of, read_for, solution_of
 from isinglass.simulate.gibbs import among
 
 
