@@ -13,7 +13,7 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.conditionals import energies, ones_given_rest, row_scores
 from isinglass.coupling_graph import strongest_first
 from isinglass.data import AnyTable, Table, TableLike
-from isinglass.data.completion import complete, open_once
+from isinglass.data.completion import complete
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.marginals import category_logs
 from isinglass.evaluate.prediction import (
@@ -201,14 +201,13 @@ class FittedNetwork:
         """
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        record, opened = self._record, open_once(X)
-        table = self._open(opened, missing="impute").whole()
+        record, table = self._record, self._open(X, missing="impute").whole()
         asked = table, record.network, record.occurs, record.coding.columns
         if method == "gibbs":
             cells = fill_drawn(*asked, n_sweeps=n_sweeps, random_state=random_state)
         else:
             cells = fill_most_probable(*asked)
-        return complete(opened, cells, table, record.coding)
+        return complete(X, cells, table, record.coding)
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10

@@ -54,8 +54,7 @@ def match_categories(table: Variables, network: Variables) -> dict[int, Bytes]:
             shown, got = (listed([repr(value) for value in values]) for values in (wanted, given))
             raise DataError(
                 f"column {network.called(column)} must have the categories of the network, {shown}; got {got}. Read "
-                "the table as that of the fit was read, as_table(frame, encode=fit.coding), or by variables="
-                "network.variables."
+                "the table as that of the fit was read, as_table(frame, encode=fit.coding)."
             )
         if codes != list(range(len(wanted))):
             found[column] = np.array(codes, dtype=np.uint8)

@@ -202,23 +202,6 @@ def test_missing_bytes_are_filled_with_bytes():
     assert set(fit.impute(frame)["a"]) == {b"yes", b"no"}
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_an_array_is_opened_once(net):
-    cells = HOLED[COLUMNS].astype(object).where(~GONE[:, :-1], None).to_numpy()
-
-    class Counted:
-        opened = 0
-
-        def __array__(self, dtype=None, copy=None):
-            self.opened += 1
-            return cells
-
-    for fill in (net.fit_.impute, net.transform):
-        counted = Counted()
-        assert (fill(counted) == fill(cells)).all()
-        assert counted.opened == 1
-
-
 def test_a_frame_whose_columns_were_named_anew_is_completed():
     cells = np.random.default_rng(0).integers(0, 2, size=(60, 3)).astype(float)
     frame = pd.DataFrame(cells, columns=list("abc")).mask(np.arange(180).reshape(60, 3) % 17 == 0)

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from isinglass import IsingNetwork, as_table, ising_path, load, read_table, save
+from isinglass.data import Coding
 from isinglass.data.meaning import conversion
 from isinglass.data.meaning.grid import MOST_KEPT, equal_steps, n_steps, normal_steps
 from isinglass.errors import DataError, MeaningWarning
@@ -280,7 +281,7 @@ def test_scores_of_a_continuous_column_are_normal_or_none():
 
 def test_numbers_are_the_nearest_of_the_values_of_variables():
     variables = Variables.of([(0, 10, 20)], "continuous", names=["a"])
-    table = as_table(pd.DataFrame({"a": [-5.0, 4.0, 6.0, 14.0, 99.0]}), variables=variables)
+    table = as_table(pd.DataFrame({"a": [-5.0, 4.0, 6.0, 14.0, 99.0]}), encode=Coding.of(variables))
     assert table.codes[:, 0].tolist() == [0, 0, 1, 1, 2]
     with pytest.raises(DataError, match="two categories"):
         Variables(("a",), ("continuous",), ((0, 1),), ((0.0, 1.0),))

@@ -12,7 +12,6 @@ import pytest
 
 from isinglass import (
     Table,
-    Variables,
     as_table,
     exact_path,
     read_table,
@@ -422,18 +421,6 @@ def test_values_declared_missing_are_named_where_missing_cells_are_refused():
     frame = pd.DataFrame({"a": [0, 1, 9] * 10, "b": [0, 1, 1] * 10})
     with pytest.raises(DataError, match=r"got 9, which stands for one, in column 'a' \(row"):
         as_table(frame, na_values=[9])
-
-
-def test_an_array_of_categories_may_have_values_for_a_missing_cell_where_all_are_binary():
-    codes, names = np.array([[0, 1], [9, 0], [1, 1]]), ["a", "b"]
-    binary = Variables.of([("No", "Yes")] * 2, "binary", names=names)
-    for na_values in ([9], {0: [9]}):
-        table = as_table(codes, variables=binary, na_values=na_values, missing="impute")
-        assert table.holes.tolist() == [[False, False], [True, False], [False, False]]
-        assert table.variables == binary
-    nominal = Variables.of([("x", "y", "z")] * 2, "nominal", names=names)
-    with pytest.raises(DataError, match="na_values and an array of category numbers cannot be combined"):
-        as_table(codes, variables=nominal, na_values=[9])
 
 
 def test_an_entry_of_a_column_counts_alone_among_values_for_a_missing_cell():

@@ -24,7 +24,7 @@ def test_the_fields_of_the_records_are_keyword_arguments():
     )
     assert [next(iter(each)) for each in (of_values, of_files, of_parts)] == ["X", "path", "X"]
     assert of_values.items() >= defaults(ValueOptions).items()
-    assert of_values.keys() - defaults(ValueOptions) == {"X", "sample_weight", "variables"}
+    assert of_values.keys() - defaults(ValueOptions) == {"X", "sample_weight"}
     assert of_files.items() >= defaults(ReadOptions).items()
     assert of_files.keys() == {"path", "labels", "value_labels", *defaults(ValueOptions), *defaults(FileOptions)}
     assert of_parts.items() >= defaults(FileOptions).items()

@@ -19,7 +19,6 @@ from isinglass.data.weights import WeightSums
 from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, suppress_warnings
 from isinglass.records import Missing, count_observations
 from isinglass.select.ebic import ebic
-from isinglass.variables import Variables
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 2, (60, 5), dtype=np.uint8)
@@ -403,21 +402,6 @@ def test_a_part_without_weights_has_weights_of_one():
         read_parts(cells, sample_weight=[heavy, last], weight_kind="sampling").counted() for last in (None, np.ones(50))
     )
     np.testing.assert_allclose(category_counts(implied), category_counts(stated), rtol=1e-12)
-
-
-def test_variables_are_those_of_all_parts():
-    frame, variables = pd.DataFrame(X, columns=NAMES), Variables.binary(["c", "a"])
-    table = as_table(cut(frame), variables=variables)
-    assert table.names == ("c", "a")
-    np.testing.assert_array_equal(rows(table), X[:, [2, 0]])
-    for given in (X[:, :2], cut(X[:, :2])):
-        assert as_table(given, variables=variables).names == ("c", "a")
-    for given in (frame[["c", "d"]], cut(frame[["c", "d"]])):  # by position where options say what values mean
-        assert as_table(given, variables=variables, encode="auto").names == ("c", "d")
-        with pytest.raises(DataError, match=r"one column per node \(1\); got 2"):
-            as_table(given, variables=Variables.binary(["a"]), encode="auto")
-    with pytest.raises(DataError, match="must have columns of two values here; got the ordinal column 'a'"):
-        as_table(cut(frame), variables=Variables.of([3], ["ordinal"], names=["a"]))
 
 
 @pytest.mark.parametrize(

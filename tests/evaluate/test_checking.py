@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from isinglass import IsingLasso, IsingNetwork, Network, exact, ising_path, metrics, plot, simulate
-from isinglass.data import as_table
+from isinglass.data import Table, as_table
 from isinglass.errors import ConstantColumnWarning, DataError, MixingWarning
 from isinglass.evaluate.checking import _compare, _split_points, _tails
 from isinglass.select import Fixed, Method
@@ -119,8 +119,8 @@ def test_columns_are_split_where_the_repeated_rows_are(kind):
     """The weights move the median and the most frequent value; a row of weight 0 counts for nothing."""
     model = simulate.category_network(simulate.chain_network(3, strength=1.0), kind, 3, random_state=0)
     rows, counts = np.array([[1, 0, 2], [2, 1, 1], [2, 2, 0], [0, 0, 0], [0, 0, 0]]), [1000, 60, 60, 0, 0]
-    weighted = metrics.check_model(as_table(rows, counts, variables=model.variables), model)
-    repeated = metrics.check_model(as_table(np.repeat(rows, counts, axis=0), variables=model.variables), model)
+    weighted = metrics.check_model(Table(rows.astype(np.uint8), model.variables, counts), model)
+    repeated = metrics.check_model(Table(np.repeat(rows, counts, axis=0).astype(np.uint8), model.variables), model)
     for one, other in zip(weighted.comparisons, repeated.comparisons, strict=True):
         np.testing.assert_array_equal(one.expected, other.expected, err_msg=one.what)
         np.testing.assert_allclose(one.observed, other.observed, rtol=1e-12, err_msg=one.what)
@@ -138,7 +138,7 @@ def test_rounding_of_weights_does_not_move_a_split(kind):
 
 def test_categories_that_never_occur_are_not_simulated():
     a, b = [k % 2 for k in range(20)], [k // 2 % 2 for k in range(20)]
-    table = as_table(np.column_stack([a, b]), variables=Variables.of([6, 2], ["nominal", "binary"]))
+    table = Table(np.column_stack([a, b]).astype(np.uint8), Variables.of([6, 2], ["nominal", "binary"]))
     fit = Method(selector=Fixed(1.0)).fit(table)
     means = fit.check(table)["means"].expected
     assert means[0] == pytest.approx(

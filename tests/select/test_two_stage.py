@@ -25,6 +25,7 @@ from isinglass import (
     refit,
     simulate,
 )
+from isinglass.data import Table
 from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stages
@@ -169,7 +170,7 @@ def one_factor(n_rows, n_columns, loading, seed=0):
 def test_continuous_columns_with_thin_dependence_must_still_be_predicted():
     table = as_table(one_factor(1500, 30, 0.5), kinds="continuous")
     codes, variables = np.asarray(table), table.variables
-    train = as_table(codes[:150], variables=variables)
+    train = Table(codes[:150], variables)
     alone, found = two_stage(train, keep=0), two_stage(train)
     assert (alone.reason, found.reason) == ("ebic", "prediction")
     gains = [prediction_scores(codes[150:], one.solution.network, np.ones(1350)).mean() for one in (alone, found)]

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_kind
 from isinglass.data.column import UNTYPED
-from isinglass.data.containers import as_frame
 from isinglass.data.meaning.coding import Coding, Layout
-from isinglass.data.meaning.conversion import convert, read_codes, refuse_options
+from isinglass.data.meaning.conversion import convert, refuse_options
 from isinglass.data.meaning.known_columns import find_columns
-from isinglass.data.meaning.rules import BITS, contradict
+from isinglass.data.meaning.rules import contradict
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts.blocks import is_in_parts, is_one_file
 from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read
@@ -25,7 +23,6 @@ from isinglass.data.table import Table
 from isinglass.data.weights import check_weight_kind, settle_kind
 from isinglass.errors import DataError, setting
 from isinglass.matching import check_width
-from isinglass.variables import Variables
 
 if TYPE_CHECKING:  # arrays do without narwhals
     from narwhals.typing import IntoDataFrame
@@ -47,7 +44,6 @@ class TableOptions(ValueOptions):
     """All options of `as_table`."""
 
     sample_weight: ArrayLike | None = field(default=None, kw_only=False)
-    variables: Variables | None = None
 
 
 @takes(TableOptions)
@@ -90,9 +86,6 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         is estimated, read them as 0 (columns of two values only), or leave out every row that has one.
     names : sequence of str, optional
         Names of the columns, in place of those of the frame.
-    variables : Variables, optional
-        Kinds and categories of the columns. Arrays then hold the numbers of the categories, and frames the categories
-        themselves; columns of frames are found by name, and others are ignored.
     combine_indicators : bool, default=False
         Combine each set of three or more adjacent indicator (dummy) columns of 0 and 1, of which at most one is 1 in
         any row, into one nominal column, named after the common part of their names. Other options then speak of the
@@ -123,77 +116,18 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
     >>> table.variables.categories, table.codes.tolist()
     (((1, 2, 3), ('blue', 'green', 'red')), [[0, 2], [2, 0], [1, 2], [2, 1]])
     """
-    return open_table(X, options, options.sample_weight, options.variables)
+    return open_table(X, options, options.sample_weight)
 
 
-def open_table(
-    X: TableLike, options: ValueOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
-) -> AnyTable:
+def open_table(X: TableLike, options: ValueOptions, sample_weight: ArrayLike | None = None) -> AnyTable:
     """Return anything that is a table as one, as `as_table` does."""
-    if variables is not None:
-        check_kind("variables", variables, Variables, "Variables.of")
-    if is_read(X):
-        known = options.encode if variables is None else Coding.of(variables)
-        return _adapt(X, options, sample_weight, known)
-    if variables is None:
-        return _read(X, options, sample_weight)
-    wrong = "encode" if options.encode is not None else "binarize" if options.binarize is not None else None
-    if wrong and not variables.is_plain:
-        raise DataError(f"{setting(wrong)} and variables cannot both be given: both say what the values mean.")
-    names = variables.names if variables.named and options.names is None else options.names
-    is_array = not _is_in_parts(X) and as_frame(X) is None
-    if is_array and not variables.is_plain:
-        return _read_numbers(X, variables, options, sample_weight)
-    if is_array:  # its columns may be named in options
-        options = replace(options, names=names)
-    elif wrong is None:  # columns by name, with the values of the variables
-        options = replace(options, encode=Coding.of(variables))
-    table = _read(X, options, sample_weight)
-    check_width(table.shape[1], variables)
-    return table if table.variables.named else table.with_names(names)
-
-
-def _is_in_parts(X: TableLike) -> bool:
-    """Tell whether `read_parts` reads it; one file is for `read_table`, as `open_source` says."""
-    return is_in_parts(X) and not is_one_file(X)
-
-
-def _read(X: TableLike, options: ValueOptions, sample_weight: ArrayLike | None) -> AnyTable:
-    """Read a table by options alone."""
-    if _is_in_parts(X):
-        return open_parts(X, ReadOptions.of(options), sample_weight)
     check_weight_kind(options.weight_kind, None)
+    if is_read(X):  # options about its values are refused, unless it was read by them
+        chosen = _choose_columns(_check_options(X, options), options.encode)
+        return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
+    if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `convert` says
+        return open_parts(X, ReadOptions.of(options), sample_weight)
     return convert(X, options, sample_weight)
-
-
-def _read_numbers(
-    X: TableLike, variables: Variables, options: ValueOptions, sample_weight: ArrayLike | None
-) -> AnyTable:
-    """Return an array of the numbers of categories as a table; cells may be missing where all columns are binary."""
-    if variables.is_binary:
-        bits = Coding(None, (BITS,) * variables.n_features)
-        missing, na_values = options.missing, options.na_values
-        how = ValueOptions(encode=bits, missing=missing, na_values=na_values, weight_kind=options.weight_kind)
-        read_by = replace(Coding.of(variables), missing=missing)
-        table = replace(convert(X, how, sample_weight), variables=variables, read_by=read_by)
-        sample_weight = None  # it has them
-    elif options.na_values:
-        raise DataError(
-            f"{setting('na_values')} and an array of category numbers cannot be combined: columns of more than two "
-            "categories must have no missing cells there. Pass a frame of the categories themselves."
-        )
-    else:
-        table = read_codes(X, variables)
-    return _adapt(table.with_names(options.names), replace(options, na_values=()), sample_weight)
-
-
-def _adapt(table: AnyTable, options: ValueOptions, sample_weight: ArrayLike | None, known: object = None) -> AnyTable:
-    """Return a table that has been read with the columns, names, covariates and weights that are asked for.
-
-    Options about its values are refused, unless it was read by them.
-    """
-    chosen = _choose_columns(_check_options(table, options), known)
-    return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
 
 
 def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
@@ -233,7 +167,6 @@ def _choose_columns(table: AnyTable, known: object) -> AnyTable:
 
 def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:
     """Return a table with its weights: those given, or those it has."""
-    check_weight_kind(weight_kind, None)
     if weight_kind is not None and weight_kind != table.weight_kind:
         table = table.with_weight_kind(weight_kind)
     if sample_weight is None:

@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from isinglass.data.containers import Frame, Series
 
 
-def open_once(X: Any) -> Any:  # Any: a table, and its like
-    """Return an array as a `Source`, which is read and then completed; tables of other kinds as they are."""
-    return X if is_read(X) or is_in_parts(X) or as_frame(X) is not None else open_source(X)
-
-
 def complete(X: Any, values: AnyArray, table: Table, coding: Coding) -> Any:  # Any: a table, and its like
     """Return ``X`` with ``values`` in the cells that are missing in ``table``, which was read from it by a coding.
 

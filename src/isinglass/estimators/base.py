@@ -21,7 +21,7 @@ from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, TableLike
 from isinglass.data.as_table import open_table
-from isinglass.data.completion import complete, open_once
+from isinglass.data.completion import complete
 from isinglass.data.containers import as_frame
 from isinglass.data.meaning.known_columns import comparable_names
 from isinglass.data.options import Encode, ReadOptions
@@ -204,10 +204,9 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
 
         Of a `Table`, as in `impute`, its categories. Whether cells may be missing is decided by ``missing``.
         """
-        record, opened = self._record, open_once(X)
-        table = self._open_every_row(opened).whole()
+        record, table = self._record, self._open_every_row(X).whole()
         filled = fill_most_probable(table, record.network, record.occurs, record.coding.columns)
-        return complete(opened, filled, table, record.coding)
+        return complete(X, filled, table, record.coding)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
         """Return the names of the columns; other ``input_features`` than those of `fit` are refused."""

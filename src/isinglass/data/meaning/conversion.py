@@ -23,8 +23,6 @@ from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
 from isinglass.data.weights import check_sample_weight, find_known_weights, read_weights, settle_kind
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.matching import check_width
-from isinglass.variables import MAX_CATEGORIES, Variables
 
 CELLS_TO_CHECK = 20_000
 """Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
@@ -223,23 +221,3 @@ def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:
 def _make(codes: Codes, coding: Coding, **fields: Any) -> Table:  # Any: fields of a table
     cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
     return Table(cells, coding.variables, read_by=coding, **fields)
-
-
-def read_codes(X: object, variables: Variables) -> Table:
-    """Return a table of category numbers as one with these variables."""
-    cells = np.asarray(X.toarray() if hasattr(X, "toarray") else X)  # of scipy.sparse
-    if cells.ndim != 2:
-        raise DataError(f"{setting('X')} must have rows and columns; got shape {cells.shape}.")
-    check_width(cells.shape[1], variables)
-    try:
-        numbers = cells.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = np.full(cells.shape, np.nan)
-    with np.errstate(invalid="ignore"):
-        bad = ~((numbers >= 0) & (numbers < MAX_CATEGORIES) & (numbers == np.floor(numbers)))
-    if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        constraint = f"must hold the numbers of categories, whole numbers from 0 to {MAX_CATEGORIES - 1}"
-        where = f"See row {row}, column {column}, or read the table with as_table."
-        raise ArgumentError("X", constraint, cells[row, column : column + 1].tolist()[0], where)
-    return Table(np.ascontiguousarray(numbers.astype(np.uint8)), variables)

@@ -182,10 +182,10 @@ class Cluster:
         at_home: dict[str, list[int]] = {}
         for k in numbers:
             at_home.setdefault(self.home[k], []).append(k)
-        sent, n_parts = self._send(arguments), Counter(self.home.values())
+        n_parts = Counter(self.home.values())
         futures = [  # one for each worker: what has begun is not moved to another one
             self.client.submit(
-                *(_run, [self.parts[k] for k in some], n_parts[worker], function, sent), **_at(worker), pure=False
+                *(_run, [self.parts[k] for k in some], n_parts[worker], function, arguments), **_at(worker), pure=False
             )
             for worker, some in at_home.items()
         ]
@@ -225,14 +225,6 @@ class Cluster:
         return self.client.submit(
             _call_with_block, function, replace(block, what=None), what, *arguments, pure=False, **place
         )
-
-    def _send(self, arguments: tuple[object, ...]) -> object:
-        """Send large arguments to the workers once instead of with every task."""
-        from dask.sizeof import sizeof
-
-        if sizeof(arguments) < 1_000_000:
-            return arguments
-        return self.client.scatter([arguments], broadcast=True, hash=False)[0]
 
 
 def _at(worker: str) -> Options:
