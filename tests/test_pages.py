@@ -201,7 +201,7 @@ def quoted_facts():
     yield "trusting.md", f"at least {word(error_rates.LEAST_ROWS)} rows per parameter"
     yield "trusting.md", f"fewer than {word(int(error_rates.LEAST_EXPECTED))} rows are expected"
     yield "groups.md", f"differ by more than {100 * MOST_UNEQUAL:g} percentage points"
-    yield "plots.md", f"always in networks of up to {arrange.BENT_FAR_UP_TO} nodes"
+    yield "plots.md", f"always in networks of up to {arrange.ALWAYS_UP_TO} nodes"
     yield "plots.md", f"enough in networks of up to {arrange.BENT_UP_TO}"
     yield "plots.md", f"of the {MOST_ROWS} strongest edges"
     yield "report.md", f"is at most {MOST_PATHS // 1000} 000"
@@ -305,7 +305,7 @@ def _facts_about_stages():
 def _facts_about_results():
     from isinglass import metrics
     from isinglass.evaluate import likelihood
-    from isinglass.show.plot import canvas, drawing, marks
+    from isinglass.show.plot import canvas, drawing, labels
 
     def default(function, name):
         return inspect.signature(function).parameters[name].default
@@ -315,7 +315,7 @@ def _facts_about_results():
     yield "likelihood.md", "a warning if it stays above half a nat"
     yield "trusting.md", f"all comparisons together have a level of {100 * default(metrics.check_model, 'level'):g} %"
     yield "plots.md", f"Long names are cut after {default(canvas.readable, 'longest')} characters"
-    yield "plots.md", f"no label is smaller than {marks.LEAST_LETTERS:g} points"
+    yield "plots.md", f"no label is smaller than {labels.LEAST_LETTERS:g} points"
     yield "plots.md", f"Figures have {canvas.PRINT:g} dots per inch"
     yield "plots.md", f"names of up to {ONE_TO_TEN[drawing.SHORT]} characters"
 

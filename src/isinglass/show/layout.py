@@ -23,14 +23,8 @@ from isinglass.results import NetworkLike, as_network
 
 __all__ = ["force_layout", "shared_layout"]
 
-ATTRACTION = 1.0
-"""Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
 CONTRAST = 1.5  # exponent of the weights: many weak edges between clusters would pull them together
-ALL_PAIRS_UP_TO = 1500
-"""Largest component in which all pairs repel each other; in larger ones distant nodes are merged in cells of a grid."""
-BLOCK = 16_384  # pairs at a time, to stay in the cache
-CELLS = 16  # cells per side of that grid
-NEIGHBORS = 6  # nearest nodes that repel one by one beside the grid
+REPELLING = 400  # nodes that repel all others in a step: all of them, or a random sample (Gove 2019)
 PIVOTS = 50  # nodes whose graph distances give the first positions
 SPACING = 1.5  # square root of the area per node, in units of the distance between isolated nodes
 CLEARANCE = 0.8  # least distance between two nodes, in the same units
@@ -58,14 +52,13 @@ def force_layout(
         Seed of the small shifts that separate nodes with the same neighbors.
     """
     check_count("n_nodes", n_nodes, least=0)
-    n_iter = 250 if n_nodes <= ALL_PAIRS_UP_TO else 80
     graph = _attractions(n_nodes, edge_index, edge_weights)
     rng = as_generator(random_state)
     if n_nodes == 0:
         return np.empty((0, 2))
     n_parts, part = connected_components(graph, directed=False)
     members = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
-    boxes = [_lay_out(graph[nodes][:, nodes], rng, n_iter) for nodes in members]
+    boxes = [_lay_out(graph[nodes][:, nodes], rng) for nodes in members]
     xy = np.empty((n_nodes, 2))
     for nodes, box, corner in zip(members, boxes, _shelve(boxes), strict=True):
         xy[nodes] = box + corner
@@ -103,12 +96,12 @@ def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | 
     return symmetric_matrix(np.column_stack([s, t]), weights, n_nodes)
 
 
-def _lay_out(graph: sp.csr_array, rng: Generator, n_iter: int) -> FloatArray:
+def _lay_out(graph: sp.csr_array, rng: Generator) -> FloatArray:
     """Return positions of one component, in units of the distance between isolated nodes; corner at (0, 0)."""
     n_nodes = graph.shape[0]
     if n_nodes < 3:
         return np.column_stack([np.arange(n_nodes), np.zeros(n_nodes)])
-    xy = _turn_wide(_relax(_first_positions(graph, rng), graph, n_iter))
+    xy = _turn_wide(_relax(_first_positions(graph, rng), graph, rng))
     width, height = np.ptp(xy, axis=0)
     # A drawing that is nearly a line counts as a fifth as high as wide.
     xy = xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5)))
@@ -128,70 +121,38 @@ def _first_positions(graph: sp.csr_array, rng: Generator) -> FloatArray:
     return np.asarray(xy + rng.normal(scale=0.1, size=xy.shape))
 
 
-def _relax(xy: FloatArray, graph: sp.csr_array, n_iter: int) -> FloatArray:
+def _relax(xy: FloatArray, graph: sp.csr_array, rng: Generator) -> FloatArray:
     """Move all nodes at once, in decreasing steps, until attraction and repulsion balance.
 
-    An edge attracts by w d^ATTRACTION; two nodes repel by the product of their masses times d^−2, and a mass is 1 plus
-    the node's weights. Each force is treated as a spring towards a target (the other end of an edge, the mirror image
-    for a repulsion), and a node moves towards the mean of its targets weighted by stiffness: there is no step size.
+    An edge attracts by its weight times the distance d; two nodes repel by the product of their masses times d^−2, and
+    a mass is 1 plus the node's weights. Each force is treated as a spring towards a target (the other end of an edge,
+    the mirror image for a repulsion), and a node moves towards the mean of its targets weighted by stiffness: there is
+    no step size.
     """
     pull = graph.tocoo()
     s, t, weight = pull.row, pull.col, pull.data
-    mass = 1.0 + np.asarray(graph.sum(axis=1)).ravel()
-    repel = _repel_all if len(xy) <= ALL_PAIRS_UP_TO else _repel_by_cells
-    for step in np.linspace(1.0, 0.05, n_iter):
+    attraction = np.asarray(graph.sum(axis=1)).ravel()
+    for step in np.linspace(1.0, 0.05, 250 if len(xy) <= REPELLING else 60):
         gap = xy[t] - xy[s]
-        distance = np.sqrt((gap**2).sum(axis=1)) + 1e-9
-        stiff = weight * distance ** (ATTRACTION - 1.0)
-        push, push_stiff = repel(xy, mass)
+        pulled = np.column_stack([np.bincount(s, weight * gap[:, k], len(xy)) for k in (0, 1)])
+        push, push_stiffness = _repel(xy, 1.0 + attraction, rng)
         # Equal virials of repulsion and attraction: the drawing keeps its size.
-        scale = (stiff * distance**2).sum() / (2.0 * (xy * push).sum())
-        force = np.column_stack([np.bincount(s, stiff * gap[:, k], len(xy)) for k in (0, 1)]) + scale * push
-        total = np.bincount(s, stiff, len(xy)) + scale * push_stiff
-        xy = xy + step * force / total[:, None]
+        scale = (weight * (gap**2).sum(axis=1)).sum() / (2.0 * (xy * push).sum())
+        xy = xy + step * (pulled + scale * push) / (attraction + scale * push_stiffness)[:, None]
         xy = (xy - xy.mean(axis=0)) / max(float(xy.std()), 1e-12)
     return xy
 
 
-def _springs(squared_distance: FloatArray) -> FloatArray:
-    """Return push / distance of two unit masses, d^−3."""
-    # The usual repulsion d^−1 reaches further: it separates clusters so far that they become unreadable.
-    inverse = 1.0 / squared_distance
-    return np.asarray(inverse * np.sqrt(inverse))
-
-
-def _repel_all(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the repulsion of every node by all others, and its total stiffness."""
-    x, y = xy.T
-    push, total = np.empty_like(xy), np.empty(len(xy))
-    rows = max(1, BLOCK // len(xy))
-    for start in range(0, len(xy), rows):
-        here = slice(start, start + rows)
-        dx, dy = x[here, None] - x, y[here, None] - y
-        stiff = mass[here, None] * mass * _springs(dx * dx + dy * dy + 1e-9)
-        np.fill_diagonal(stiff[:, here], 0.0)
-        # Sums rather than products of matrices: the threads of a BLAS would decide about the last bits.
-        push[here, 0], push[here, 1] = (stiff * dx).sum(axis=1), (stiff * dy).sum(axis=1)
-        total[here] = stiff.sum(axis=1)
-    return push, total
-
-
-def _repel_by_cells(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the same for many nodes: near ones one by one, the others merged in cells of a grid."""
-    low, extent = xy.min(axis=0), np.ptp(xy, axis=0) + 1e-9
-    place = np.minimum(((xy - low) / extent * CELLS).astype(np.int64), CELLS - 1) @ np.array([CELLS, 1])
-    cells, cell = np.unique(place, return_inverse=True)
-    total = np.bincount(cell, mass, len(cells))
-    center = np.column_stack([np.bincount(cell, mass * xy[:, k], len(cells)) / total for k in (0, 1)])
-    dx, dy = (xy[:, k, None] - center[:, k] for k in (0, 1))
-    # A softened distance keeps small the repulsion of a node by its own cell.
-    soft = float((extent / CELLS).prod()) / 4
-    stiff = mass[:, None] * total * _springs(dx * dx + dy * dy + soft)
-    push, push_stiff = np.column_stack([(stiff * dx).sum(axis=1), (stiff * dy).sum(axis=1)]), stiff.sum(axis=1)
-    _, near = cKDTree(xy).query(xy, k=NEIGHBORS + 1)
-    gap = xy[:, None, :] - xy[near[:, 1:]]
-    stiff = mass[:, None] * mass[near[:, 1:]] * _springs((gap**2).sum(axis=2) + 1e-9)
-    return push + (stiff[:, :, None] * gap).sum(axis=1), push_stiff + stiff.sum(axis=1)
+def _repel(xy: FloatArray, mass: FloatArray, rng: Generator) -> tuple[FloatArray, FloatArray]:
+    """Return the repulsion of every node by the others, or by a sample of them, and its total stiffness."""
+    others = np.arange(len(xy)) if len(xy) <= REPELLING else rng.choice(len(xy), REPELLING, replace=False)
+    dx, dy = (xy[:, None, k] - xy[others, k] for k in (0, 1))
+    # d^−2, and d^−3 per unit of distance. The usual repulsion d^−1 reaches further: clusters would be too far apart.
+    squared = dx * dx + dy * dy + 1e-9
+    stiff = mass[:, None] * mass[others] / (squared * np.sqrt(squared))  # not a power, which takes ten times as long
+    stiff[others, np.arange(len(others))] = 0.0
+    # Sums rather than products of matrices: the threads of a BLAS would decide about the last bits.
+    return np.column_stack([np.einsum("ij,ij->i", stiff, gap) for gap in (dx, dy)]), stiff.sum(axis=1)
 
 
 def _turn_wide(xy: FloatArray) -> FloatArray:
@@ -230,27 +191,22 @@ def separate_circles(
 
 
 def _shelve(boxes: list[FloatArray]) -> list[FloatArray]:
-    """Return a corner for every component in centered rows without overlap, the largest first."""
+    """Return a corner for every component in centered rows without overlap, the largest first, single nodes last."""
     # Half a unit of margin around isolated nodes, one around others.
-    margins = [1.0 if len(box) == 1 else 2.0 for box in boxes]
-    sizes = np.array([box.max(axis=0) + margin for box, margin in zip(boxes, margins, strict=True)])
-    order = sorted(range(len(boxes)), key=lambda k: (-len(boxes[k]), k))
-    shelf_width = max(float(sizes[:, 0].max()), float(np.sqrt(1.3 * sizes.prod(axis=1).sum())))
+    margins = np.array([1.0 if len(box) == 1 else 2.0 for box in boxes])
+    sizes = np.array([box.max(axis=0) for box in boxes]) + margins[:, None]
+    width = max(float(sizes[:, 0].max()), float(np.sqrt(1.3 * sizes.prod(axis=1).sum())))
     rows: list[list[int]] = []
-    used = np.inf
-    for k in order:
-        first_isolated = len(boxes[k]) == 1 and rows and len(boxes[rows[-1][-1]]) > 1
-        if first_isolated or used + sizes[k, 0] > shelf_width + 1e-9:
+    for k in sorted(range(len(boxes)), key=lambda k: (-len(boxes[k]), k)):
+        is_first_single = len(boxes[k]) == 1 and rows and len(boxes[rows[-1][-1]]) > 1
+        if not rows or is_first_single or sizes[[*rows[-1], k], 0].sum() > width + 1e-9:
             rows.append([])
-            used = 0.0
         rows[-1].append(k)
-        used += sizes[k, 0]
-    corners = [np.zeros(2) for _ in boxes]
-    y = 0.0
+    corners, y = [np.zeros(2) for _ in boxes], 0.0
     for row in rows:
-        x, height = -sizes[row, 0].sum() / 2, sizes[row, 1].max()
+        height = sizes[row, 1].max()
         y -= height
-        for k in row:
-            corners[k] = np.array([x, y + (height - sizes[k, 1]) / 2]) + margins[k] / 2
-            x += sizes[k, 0]
+        x = np.cumsum(sizes[row, 0]) - sizes[row, 0] - sizes[row, 0].sum() / 2
+        for k, left in zip(row, x, strict=True):
+            corners[k] = np.array([left, y + (height - sizes[k, 1]) / 2]) + margins[k] / 2
     return corners

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass.show.plot.label_places import boxes_at, place_labels
+from isinglass.show.plot.labels import boxes_at, place_labels
 
 NO_EDGES = np.empty((0, 2))
 

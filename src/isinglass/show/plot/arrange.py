@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from isinglass.arrays import FloatArray
 from isinglass.show.layout import separate_circles
-from isinglass.show.plot import marks
+from isinglass.show.plot import labels, marks
 
 AIR = 1.5  # least distance between an edge and a node that it passes, and between nodes
 SMALLEST = 4.0  # diameter that nodes always have
@@ -81,7 +81,7 @@ def arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: b
     _frame(ax, xy, keep_aspect=is_fixed)
     spacing, outer = node_spacing(ax, len(xy)), nodes.outer
     if nodes.inside:
-        needed = marks.least_diameters(ax, nodes.texts)
+        needed = labels.least_diameters(ax, nodes.texts)
         diameters = nodes.scale * np.clip(0.35 * spacing, 8, 40) / outer
         if not is_fixed:  # as large as labels of 1.5 times the smallest font need, if the nodes leave room for edges
             largest = spacing * np.sqrt(4 / np.pi * LARGEST_SHARE / np.mean((outer * diameters) ** 2))
@@ -89,7 +89,7 @@ def arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: b
         drawn = _place(ax, xy, outer * diameters, edges, is_fixed=is_fixed)
         diameters = drawn.diameters / outer
         if (needed <= diameters + 1e-6).all():
-            return replace(drawn, diameters=diameters, letters=marks.letters_inside(diameters, needed))
+            return replace(drawn, diameters=diameters, letters=labels.letters_inside(diameters, needed))
     drawn = _place(ax, xy, nodes.scale * np.clip(0.17 * spacing, 4, 26), edges, is_fixed=is_fixed)
     return replace(drawn, diameters=drawn.diameters / outer)
 

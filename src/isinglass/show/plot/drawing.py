@@ -20,6 +20,7 @@ from isinglass.network import Network
 from isinglass.results import NetworkLike, as_network
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, read_groups
+from isinglass.show.plot import labels as node_labels
 from isinglass.show.plot import marks
 from isinglass.show.plot.arrange import Arrangement, Edges, Nodes, arrange, node_spacing
 from isinglass.show.plot.canvas import axes_or_new, ink, readable, write_below
@@ -122,7 +123,7 @@ def network(
     ax = axes_or_new(ax, LARGE if graph.n_features > 40 else SIZE)
     ax.set_axis_off()
     ax.figure.canvas.figure.draw_without_rendering()  # which gives the axes their place
-    size = float(np.clip(0.12 * node_spacing(ax, graph.n_features), marks.LEAST_LETTERS, 10.0))
+    size = float(np.clip(0.12 * node_spacing(ax, graph.n_features), node_labels.LEAST_LETTERS, 10.0))
     entries = explain_groups(colors) + explain_edges(edges.signs, edges.widest, between=edges.between)
     entries += _explain_nodes(sizes, rings)
     if legend and entries:
@@ -199,9 +200,9 @@ def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, size: float) -> int
         return 0
     if drawn.letters is None:
         outer = nodes.outer * drawn.diameters
-        return marks.draw_beside(ax, drawn.xy, drawn.lines, nodes.texts, nodes.strength, outer, size)
+        return node_labels.draw_beside(ax, drawn.xy, drawn.lines, nodes.texts, nodes.strength, outer, size)
     colors = [nodes.colors[member] for member in nodes.members]
-    marks.draw_inside(ax, drawn.xy, nodes.texts, drawn.letters, colors)
+    node_labels.draw_inside(ax, drawn.xy, nodes.texts, drawn.letters, colors)
     return 0
 
 
