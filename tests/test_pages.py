@@ -155,8 +155,8 @@ def quoted_facts():
         error_rates,
         imputation,
         parallel,
+        path_selectors,
         prediction_check,
-        stars,
         stochastic_em,
         task,
         two_stage,
@@ -192,10 +192,10 @@ def quoted_facts():
     yield "selection.md", f"keeps {kept} % ({kept_if_few} %) of the gain"
     yield "selection.md", f"solved to a relative gap of {task.LOOSE:g}"
     yield "discrete.md", f"are solved to a tolerance of {task.LOOSE:g}"
-    yield "selection.md", f"with fewer than {stars.FEW_COLUMNS} it misses most edges"
+    yield "selection.md", f"with fewer than {path_selectors.FEW_COLUMNS} it misses most edges"
     yield "selection.md", f"Draw {StARS().n_subsamples} subsamples of the rows"
     yield "selection.md", f"exceeds the threshold of {StARS().threshold}"
-    yield "selection.md", f"{word(stars.AT_ONCE)} alphas at a time, until"
+    yield "selection.md", f"{word(path_selectors.AT_ONCE)} alphas at a time, until"
     yield "selection.md", f"lost {word(parallel.ATTEMPTS)} times in a row"
     yield "trusting.md", f"$\\gamma = {EBIC().gamma}$ means the same in both"
     yield "trusting.md", f"at least {word(error_rates.LEAST_ROWS)} rows per parameter"

@@ -38,17 +38,17 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.results import Path as Path
     from isinglass.results import Solution as Solution
     from isinglass.select.bootstrap import bootstrap as bootstrap
-    from isinglass.select.cross_validation import CrossValidation as CrossValidation
-    from isinglass.select.ebic import EBIC as EBIC
     from isinglass.select.error_rates import edge_tests as edge_tests
     from isinglass.select.group_comparison import compare_groups as compare_groups
     from isinglass.select.imputation import impute as impute
     from isinglass.select.method import Method as Method
+    from isinglass.select.path_selectors import EBIC as EBIC
+    from isinglass.select.path_selectors import CrossValidation as CrossValidation
+    from isinglass.select.path_selectors import StARS as StARS
     from isinglass.select.refit import refit as refit
     from isinglass.select.run import Run as Run
     from isinglass.select.selector import Fixed as Fixed
     from isinglass.select.selector import PerNode as PerNode
-    from isinglass.select.stars import StARS as StARS
     from isinglass.select.two_stage import TwoStage as TwoStage
     from isinglass.solve.exact_likelihood import exact_path as exact_path
     from isinglass.solve.nodewise import NodewisePath as NodewisePath

@@ -18,7 +18,7 @@ from isinglass.data.parts.read_parts import cut_into_parts
 from isinglass.data.weights import WeightSums
 from isinglass.errors import ArgumentError, DataError, DataWarning, LimitError, suppress_warnings
 from isinglass.records import Missing, count_observations
-from isinglass.select.ebic import ebic
+from isinglass.select.scoring import ebic
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 2, (60, 5), dtype=np.uint8)

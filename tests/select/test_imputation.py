@@ -226,10 +226,10 @@ def test_weights_of_the_table_are_shared_by_the_copies():
 def test_every_criterion_takes_the_completed_table_and_keeps_copies_together(monkeypatch):
     table = FOUND.table
     held = []
-    from isinglass.select import cross_validation
+    from isinglass.select import path_selectors
 
-    plain = cross_validation._score_path
-    monkeypatch.setattr(cross_validation, "_score_path", lambda *a: held.append(a[-2:]) or plain(*a))
+    plain = path_selectors._score_path
+    monkeypatch.setattr(path_selectors, "_score_path", lambda *a: held.append(a[-2:]) or plain(*a))
     choice = cross_validate(table, alphas=5, n_folds=4, random_state=0)
     assert choice.solution.n_edges >= 5
     assert len(held) == 4

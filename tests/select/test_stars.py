@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from isinglass import Network, Path, Solution, Stability, as_table, ising_path, simulate
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
 from isinglass.select import PathSettings
-from isinglass.select import stars as module
+from isinglass.select import path_selectors as module
 from isinglass.select.task import Task
 from isinglass.solve.path import alpha_max
 

@@ -16,8 +16,8 @@ from isinglass.data import PartedTable, Table, read_parts
 from isinglass.data.parts import backends
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.select import Fixed, Method
-from isinglass.select.ebic import ebic
 from isinglass.select.refit import refit
+from isinglass.select.scoring import ebic
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
 from isinglass.solve.rows import PartedRows

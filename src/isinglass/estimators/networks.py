@@ -15,12 +15,10 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator, JointEstimator, ResamplingEstimator
 from isinglass.fit import Fit
 from isinglass.penalties import Penalty
-from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
-from isinglass.select.ebic import EBIC
 from isinglass.select.folds import count_units
+from isinglass.select.path_selectors import EBIC, CrossValidation, CrossValidationChoice, StARS
 from isinglass.select.selector import Fixed, PerNode
 from isinglass.select.settings import Alphas
-from isinglass.select.stars import StARS
 from isinglass.select.two_stage import TwoStage
 
 DEFAULT_FOLDS = 10

@@ -1,8 +1,8 @@
 """Choosing a network, and how far it can be trusted.
 
 To read it, begin with `settings` (records of settings, and `Run`), `task` (one table and how its pairs are estimated)
-and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are `ebic`,
-`cross_validation`, `stars` and the default, `two_stage`; they share `scoring` and `folds`. The
+and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are those of
+`path_selectors` and the default, `two_stage`; they share `scoring` and `folds`. The
 `stages` of the default search paths of convex problems; their networks are judged by rows that were left out
 (`prediction_check`).
 
@@ -16,21 +16,20 @@ and `selector` (what chooses the penalty of a task, and returns a `Choice`). The
 from isinglass.select.bootstrap import bootstrap
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.criteria import compare_criteria
-from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
-from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.error_rates import EdgeTests, edge_tests
 from isinglass.select.group_comparison import compare_groups
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.imputation import Imputation, ImputationSettings, impute
 from isinglass.select.method import SELECTORS as SELECTORS
 from isinglass.select.method import Method
+from isinglass.select.path_selectors import EBIC, CrossValidation, CrossValidationChoice, StARS
 from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import Refit, refit
 from isinglass.select.run import Run
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
+from isinglass.select.scoring import ebic
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.stages import Stage
-from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
 

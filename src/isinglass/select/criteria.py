@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 from isinglass.arrays import FloatArray
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.select.cross_validation import CrossValidation
-from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.method import Method, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
+from isinglass.select.path_selectors import EBIC, CrossValidation
 from isinglass.select.run import Run
-from isinglass.select.scoring import held_out_sums
+from isinglass.select.scoring import ebic, held_out_sums
 from isinglass.select.task import Task
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant

@@ -19,16 +19,14 @@ from isinglass.errors import ArgumentError, ConstantColumnWarning, setting, supp
 from isinglass.machine.threads import one_blas_thread
 from isinglass.records import Missing, Refits
 from isinglass.results import Solution, fit_of
-from isinglass.select.cross_validation import CrossValidation
-from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import edge_tests
 from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
+from isinglass.select.path_selectors import EBIC, CrossValidation, StARS
 from isinglass.select.pooling import Pooled, pool_if_possible
 from isinglass.select.refit import free_estimate, observed
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.run import Run
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
-from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant, warn_determined
@@ -109,15 +107,13 @@ class Method(PathSettings):
         table, edge_q = as_table(X, sample_weight), None
         if self.fdr is not None:
             observed(table, f"Tests ({setting('fdr')})")
-        deadline = run.deadline()
         choice, completed, imputation = self._choose(table, None, run)
         missing = Missing.of(table) if imputation is None else imputation.record
         with suppress_warnings(ConstantColumnWarning):
             pooled = None
-            try:
-                if imputation is not None and self.standard_errors:
-                    pooled = pool_if_possible(imputation, choice.solution, run.n_threads, deadline)
-            except TimeoutError:
+            if imputation is not None and self.standard_errors and run.max_time is None:
+                pooled = pool_if_possible(imputation, choice.solution, run.n_threads)
+            elif imputation is not None and self.standard_errors:  # they take as long as the rest
                 choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
             if pooled is not None and missing is not None:
                 missing = pooled.note(missing)

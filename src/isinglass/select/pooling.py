@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,9 +38,9 @@ class Pooled(Frozen):
 
     edge_index: NDArray[np.int32]  #: the support
     values: FloatArray  #: mean over the completed tables
-    within: FloatArray  #: mean of the squared standard errors
-    between: FloatArray  #: variance between the completed tables
-    n_imputations: int  #: number of completed tables
+    within: FloatArray  #: W, mean of the squared standard errors
+    between: FloatArray  #: B, variance between the completed tables
+    n_imputations: int  #: M, number of completed tables
     n_features: int  #: number of columns
 
     @property
@@ -90,14 +88,14 @@ class Pooled(Frozen):
         half = scipy.special.stdtrit(freedom, 0.5 + check_level(level) / 2) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
-    @property
-    def _between(self) -> FloatArray:
-        return (1.0 + 1.0 / self.n_imputations) * self.between
-
     def note(self, missing: Missing) -> Missing:
         """Return the record of missing cells with the information that is lost to them."""
         column, edge, noise = self.column_information, self.edge_information, self.edge_noise
         return replace(missing, column_information=column, edge_information=edge, edge_noise=noise)
+
+    @property
+    def _between(self) -> FloatArray:
+        return (1.0 + 1.0 / self.n_imputations) * self.between
 
     def _of_edges(self, values: FloatArray) -> FloatArray:
         return np.asarray(values[self.n_features : self.n_features + len(self.edge_index)])
@@ -107,18 +105,13 @@ class Pooled(Frozen):
 
 
 def pool(
-    imputation: Imputation,
-    solution: object,
-    *,
-    random_state: RandomSource = 0,
-    n_threads: int | None = None,
-    deadline: float = math.inf,
+    imputation: Imputation, solution: object, *, random_state: RandomSource = 0, n_threads: int | None = None
 ) -> Pooled:
     """Estimate the couplings of a support without penalty from each completed table, and pool them by Rubin's rules.
 
-    Cells drawn from one network would not reflect that this network is itself an estimate. Each completed table is
-    therefore drawn from its own network, estimated on the same support from a resample of the rows. As for `refit`, the
-    errors do not account for how the support was chosen.
+    Each completed table is drawn again, from its own network, estimated on the same support from resampled rows: the
+    network that cells are drawn from is itself an estimate. As for `refit`, the errors do not account for how the
+    support was chosen.
 
     Parameters
     ----------
@@ -129,18 +122,13 @@ def pool(
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
     n_threads : int, optional
-        Completed tables that are worked on at the same time; as for `ising_path` by default. The result does not
-        depend on it.
-    deadline : float, optional
-        Time of the clock `time.monotonic` by which every completed table must have been begun; otherwise a TimeoutError
-        is raised.
+        Completed tables that are worked on at the same time; the result does not depend on it.
 
     Examples
     --------
     >>> from isinglass import Method, impute, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=0)
-    >>> holes = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
-    >>> found = impute(holes)
+    >>> found = impute(np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X))
     >>> pooled = pool(found, Method().choose(found.table).solution)
     >>> bool((pooled.edge_information > 0.02).all())  # a part of what complete cells would tell is missing
     True
@@ -156,31 +144,27 @@ def pool(
         if imputation.network is None:
             values, errors = free_estimate(imputation.table, found, n_threads)
             return Pooled(index, values, errors**2, np.zeros(len(values)), count, n_features)
-        work = [(deadline, imputation, k, found, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
+        work = [(imputation, k, found, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
         n_at_once = min(thread_count(n_threads), count)
         estimates = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
     values, errors = np.array(estimates).transpose(1, 0, 2)
     return Pooled(index, values.mean(axis=0), (errors**2).mean(axis=0), values.var(axis=0, ddof=1), count, n_features)
 
 
-def pool_if_possible(
-    imputation: Imputation, solution: Solution, n_threads: int | None, deadline: float
-) -> Pooled | None:
+def pool_if_possible(imputation: Imputation, solution: Solution, n_threads: int | None) -> Pooled | None:
     """Return the pooled estimates if there are couplings, several completed tables, and standard errors on these."""
     if imputation.network is None or imputation.n_imputations < 2 or not solution.n_edges:
         return None
     table = imputation.completed(0)
     if not has_errors(Support.of(table, solution.network), len(table), imputation.n_imputations):
         return None
-    return pool(imputation, solution, n_threads=n_threads, deadline=deadline)
+    return pool(imputation, solution, n_threads=n_threads)
 
 
 def _estimate_again(
-    deadline: float, imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
+    imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
 ) -> tuple[FloatArray, FloatArray]:
     """Return estimates and standard errors from one completed table, drawn from its own network."""
-    if time.monotonic() > deadline:
-        raise TimeoutError("there was no time to pool the completed tables")
     table, network = redraw(imputation.completed(number), solution, imputation.network, seed)
     return free_estimate(table, solution, n_threads=1, start=network)
 

@@ -1,4 +1,4 @@
-"""What the criteria share: the score of every row, what an edge costs, and the warnings about a grid and its fits.
+"""The extended BIC, and what criteria share: scores of rows, the price of an edge, and warnings about a grid.
 
 A pair of columns on a line has one parameter, a pair of nominal columns m_s · m_t with m = categories − 1. In a
 pseudo-likelihood every parameter counts twice, because a pair is seen from both of its ends; in the likelihood, once.
@@ -7,19 +7,23 @@ pseudo-likelihood every parameter counts twice, because a pair is seen from both
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import check_not_negative
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.conditionals import neighbor_sums, row_scores
-from isinglass.data import AnyTable, Table, category_counts, column_sd, which_occur, which_vary
+from isinglass.data import AnyTable, Table, as_table, category_counts, column_sd, which_occur, which_vary
 from isinglass.data.counts import dimensions_of
-from isinglass.errors import ConvergenceWarning, GridEndWarning, setting, warn
+from isinglass.errors import ArgumentError, ConvergenceWarning, GridEndWarning, setting, warn
+from isinglass.matching import require_same_names
 from isinglass.network import Network
-from isinglass.results import Path, Solution
+from isinglass.results import HasFittedNetwork, HasNetwork, Path, Solution, solution_of
+from isinglass.solve.objective import of as objective_of
 
 
 def held_out_sums(table: Table, held: Table, solutions: Iterable[Solution]) -> FloatArray:
@@ -163,3 +167,60 @@ def warn_of_failed(n_failed: int, count: int, what: str) -> None:
     if n_failed:
         lost = f"{n_failed} of {count} {what} did not reach the tolerance"
         warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))
+
+
+def ebic(
+    X: ArrayLike,
+    path: HasNetwork | HasFittedNetwork | Sequence[Solution],
+    *,
+    gamma: float = 0.25,
+    sample_weight: ArrayLike | None = None,
+) -> FloatArray:
+    """Return −2·logPL + 2|E|·(log N + 2γ log(p−1)) of networks; smaller is better.
+
+    logPL is the total (not mean) log pseudo-likelihood of the table. An edge counts twice, once for each of its two
+    nodes. In a table with categories log N counts once for every parameter that an edge uses: one for two columns on a
+    line, up to the product of categories − 1 where they are nominal, and fewer the more the penalty shrinks it (see the
+    page on categories); the term with γ counts once for the edge. Columns that are constant over the rows of positive
+    weight are left out of logPL and of p.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The table that the networks were estimated from.
+    path : Solution, Fit or fitted estimator, Path or sequence of Solution
+        The networks to compare, estimated by any method.
+    gamma : float, default 0.25
+        Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, as for `bootstrap`. N is the sum of counts. The scale of sampling weights is irrelevant: N is their
+        effective number of rows, (Σ w)² / Σ w², and logPL is scaled to that many rows.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
+    >>> empty = Solution.from_dense(1.0, np.zeros((2, 2)), np.zeros(2))
+    >>> ebic(X, [empty]).round(4)  # 2 · 20 cells · log 2
+    array([27.7259])
+    """
+    check_not_negative("gamma", gamma)
+    table = as_table(X, sample_weight).without_holes().counted()
+    solutions = [solution_of(each) for each in (path if isinstance(path, Iterable) else [path])]
+    if None in solutions:
+        must = "must be a Solution, a Fit, a fitted estimator, a Path or a sequence of Solutions"
+        raise ArgumentError("path", must, type(path).__name__)
+    return ebic_of(table, cast(list[Solution], solutions), gamma)
+
+
+def ebic_of(table: AnyTable, solutions: Sequence[Solution], gamma: float) -> FloatArray:
+    """Return the extended BIC of networks of a table."""
+    price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
+    for solution in solutions:
+        require_same_names(table.variables, solution.network.variables)
+    read = solutions[0].network.table(table) if table.is_whole and solutions else None
+    possible = None if read is None else which_occur(read)
+    loss = None if read is None or price.dimensions is None else objective_of(read)
+    fitted = (table.sum_rows(sum_scores, solution.network, columns, possible) for solution in solutions)
+    slopes = (None if loss is None else loss.edge_slopes(solution.network) for solution in solutions)
+    each = zip(solutions, slopes, fitted, strict=True)
+    return np.array([price.of(solution, slope) - 2.0 * float(score) for solution, slope, score in each])

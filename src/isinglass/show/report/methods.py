@@ -15,8 +15,8 @@ from isinglass.network import Network
 from isinglass.records import TwoStageRecord
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
+from isinglass.select.path_selectors import EBIC
 from isinglass.select.selector import Selector
 from isinglass.select.stochastic_em import MODEL
 from isinglass.show.report import sentences
