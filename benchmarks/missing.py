@@ -109,7 +109,11 @@ def study_recovery(draw: int, p: int = 30, n: int = 1000) -> Iterator[dict[str, 
         begin = time.perf_counter()
         imputed = impute(with_holes(X, gone))
         found = Method().choose(imputed.table)
-        took = {"seconds": time.perf_counter() - begin, "rounds": imputed.n_rounds, "settled": imputed.settled}
+        took = {
+            "seconds": time.perf_counter() - begin,
+            "rounds": imputed.record.n_rounds,
+            "settled": imputed.record.settled,
+        }
         yield known | {"treatment": "impute", **judge(truth, imputed.table, found.solution), **took}
         zeroed = np.where(gone, 0, X).astype(np.uint8)
         yield known | {"treatment": "zero", **judge(truth, zeroed, Method().choose(zeroed).solution)}
@@ -172,7 +176,7 @@ def study_time(quick: bool) -> Iterator[dict[str, Any]]:
         pool(imputed, found.solution)
         end = time.perf_counter()
         seconds = {"impute": middle - begin, "network": after - middle, "rubin": end - after, "all": end - begin}
-        yield {"p": p, "n": n, "share": share, "rounds": imputed.n_rounds, "seconds": seconds}
+        yield {"p": p, "n": n, "share": share, "rounds": imputed.record.n_rounds, "seconds": seconds}
 
 
 def summarize(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

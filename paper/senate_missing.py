@@ -36,7 +36,7 @@ def run_cell(cell: Cell) -> list[Row]:
     most = int(absent.sum(axis=0).argmax())
     common = {
         "kind": cell["kind"],
-        "rounds": imputed.n_rounds,
+        "rounds": imputed.record.n_rounds,
         "missing": int(absent.sum()),
         "votes": absent.size,
         "rollcalls": len(absent),

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from choices import cross_validate, isingfit, stars, two_stage
+from choices import isingfit, stars, two_stage
 
 import isinglass
 from isinglass import bootstrap, compare_groups, ising_path
@@ -36,7 +36,6 @@ def test_counts_have_a_largest_value():
         (isingfit, {"alphas": 10**9}, "alphas"),
         (bootstrap, {"method": 0.1, "n_boot": 10**9}, "n_boot"),
         (stars, {"n_subsamples": 10**9}, "n_subsamples"),
-        (cross_validate, {"n_repeats": 10**9}, "n_repeats"),
         (compare_groups, {"groups": [0, 0, 1, 1], "n_permutations": 10**9}, "n_permutations"),
     ],
 )

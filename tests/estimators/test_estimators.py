@@ -705,9 +705,6 @@ def test_splits_of_any_kind():
     assert (
         default.cv_results_["mean_test_score"].tolist() == cross_validate(X, alphas=grid, random_state=0).mean.tolist()
     )
-    repeated = IsingLassoCV(grid, cv=2, n_repeats=3, rule="1se", random_state=0).fit(X)
-    assert "split5_test_score" in repeated.cv_results_
-    assert repeated.alpha_ == cross_validate(X, alphas=grid, n_folds=2, n_repeats=3, rule="1se", random_state=0).alpha
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
@@ -868,13 +865,11 @@ BAD = [
     (IsingLassoCV(cv=401), r"\(n_samples=400\); got 401"),
     (IsingLassoCV(cv="five"), "cv must be a number of folds, or pairs"),
     (IsingLassoCV(cv=2.5), "cv must be a number of folds"),
-    (IsingLassoCV(cv=list(KFold(3).split(X)), n_repeats=2), "n_repeats must be 1 where the folds are given; got 2"),
     (IsingLassoCV(cv=True), "cv must be a number of folds"),
     (IsingLassoCV(cv=[1, 2]), "splits must be pairs of row numbers"),
     (IsingLassoCV(cv=[3]), "splits must be pairs of row numbers"),
     (IsingLassoCV(cv=[(np.arange(9), np.arange(9, 20))]), "folds must be at least 2 pairs; got 1"),
     (IsingLassoCV(rule="2se"), 'rule must be one of "best", "1se"'),
-    (IsingLassoCV(n_repeats=0), "n_repeats must be"),
     (NodewiseIsing(rule="xor"), "rule must be one of"),
     (NodewiseIsing(penalty_weights="unit"), "penalty_weights must be"),
     (NodewiseIsingEBIC(gamma=-1), "gamma must be"),

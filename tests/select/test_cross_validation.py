@@ -23,41 +23,38 @@ def count_ones_path(table, alphas):
 TINY = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 1], [1, 0], [0, 0]])
 
 
-def scores_by_hand(n_folds, n_repeats, random_state, weights):
+def scores_by_hand(n_folds, random_state, weights):
     """Return held-out scores and fold weights by plain loops."""
     scores, held = [], []
-    for seed in spawn_seeds(random_state, n_repeats):
-        for fold in np.array_split(np.random.default_rng(seed).permutation(len(TINY)), n_folds):
-            train = [n for n in range(len(TINY)) if n not in fold]
-            fold_scores = []
-            for alpha in (0.5, 0.25, 0.0):
-                total = 0.0
-                for s in range(2):
-                    ones = sum(weights[n] for n in train if TINY[n, s])
-                    share = (1 + ones) / (2 + sum(weights[n] for n in train))
-                    q = 1 / (1 + math.exp(-(1 - alpha) * math.log(share / (1 - share))))
-                    total += sum(weights[n] * math.log(q if TINY[n, s] else 1 - q) for n in fold)
-                fold_scores.append(total / sum(weights[n] for n in fold))
-            scores.append(fold_scores)
-            held.append(sum(weights[n] for n in fold))
-    return np.array(scores).reshape(n_repeats, n_folds, 3), np.array(held, dtype=float).reshape(n_repeats, n_folds)
+    (seed,) = spawn_seeds(random_state, 1)
+    for fold in np.array_split(np.random.default_rng(seed).permutation(len(TINY)), n_folds):
+        train = [n for n in range(len(TINY)) if n not in fold]
+        fold_scores = []
+        for alpha in (0.5, 0.25, 0.0):
+            total = 0.0
+            for s in range(2):
+                ones = sum(weights[n] for n in train if TINY[n, s])
+                share = (1 + ones) / (2 + sum(weights[n] for n in train))
+                q = 1 / (1 + math.exp(-(1 - alpha) * math.log(share / (1 - share))))
+                total += sum(weights[n] * math.log(q if TINY[n, s] else 1 - q) for n in fold)
+            fold_scores.append(total / sum(weights[n] for n in fold))
+        scores.append(fold_scores)
+        held.append(sum(weights[n] for n in fold))
+    return np.array(scores), np.array(held, dtype=float)
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 1, 1, 2]])
 def test_scores_by_hand(weights):
     # Rows are held out as a whole, counts or not.
     options = {"function": count_ones_path, "sample_weight": weights, "groups": range(7), "random_state": 5}
-    found = cross_validate(TINY, n_folds=3, n_repeats=2, **options)
-    scores, held = scores_by_hand(3, 2, 5, weights or [1] * 7)
+    found = cross_validate(TINY, n_folds=3, **options)
+    scores, held = scores_by_hand(3, 5, weights or [1] * 7)
     np.testing.assert_allclose(found.scores, scores, rtol=1e-13)
     np.testing.assert_allclose(found.fold_weights, held)
-    means, variances = [], []
-    for r in range(2):
-        mean = [np.average(scores[r, :, k], weights=held[r]) for k in range(3)]
-        variances.append([np.average((scores[r, :, k] - mean[k]) ** 2, weights=held[r]) / 2 for k in range(3)])
-        means.append(mean)
-    np.testing.assert_allclose(found.mean, np.mean(means, axis=0), rtol=1e-13)
-    np.testing.assert_allclose(found.standard_error, np.sqrt(np.mean(variances, axis=0)), rtol=1e-12)
+    mean = [np.average(scores[:, k], weights=held) for k in range(3)]
+    variance = [np.average((scores[:, k] - mean[k]) ** 2, weights=held) / 2 for k in range(3)]
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-13)
+    np.testing.assert_allclose(found.standard_error, np.sqrt(variance), rtol=1e-12)
     assert found.path.alphas.tolist() == [0.5, 0.25, 0.0]
     assert found.index == found.mean.argmax()
 
@@ -74,14 +71,14 @@ def test_scores_of_the_real_path_by_hand():
                 for s in range(3):
                     logit = point.fields[s] + sum(point.couplings[s, t] * row[t] for t in range(3))
                     total -= math.log(1 + math.exp(-logit if row[s] else logit))
-            assert found.scores[0, k, a] == pytest.approx(total / len(fold), rel=1e-7)
+            assert found.scores[k, a] == pytest.approx(total / len(fold), rel=1e-7)
 
 
 def test_one_standard_error_rule():
     path = ising_path([[0, 0], [0, 1], [1, 0], [1, 1]], [0.4, 0.3, 0.2, 0.1])
 
     def scored(*folds):
-        return CrossValidationChoice(path, scores=np.array([folds]), fold_weights=np.ones((1, len(folds))))
+        return CrossValidationChoice(path, scores=np.array(folds), fold_weights=np.ones(len(folds)))
 
     # Means −4, −2.15, −2.1, −2.15; the best is number 2, its standard error sqrt(0.1² / (2 − 1)).
     found = scored([-4.0, -2.1, -2.0, -2.1], [-4.0, -2.2, -2.2, -2.2])
@@ -111,7 +108,7 @@ def test_choice_and_rules(table):
 
 
 def test_identical_bits_for_any_number_of_jobs(table):
-    run = functools.partial(cross_validate, table, alphas=8, n_folds=4, n_repeats=2, random_state=7)
+    run = functools.partial(cross_validate, table, alphas=8, n_folds=4, random_state=7)
     one, two = run(n_jobs=1), run(n_jobs=2)
     assert one.scores.tobytes() == two.scores.tobytes()
     assert one.index == two.index
@@ -138,12 +135,12 @@ def test_zero_weights_are_never_held_out(table):
     found = cross_validate(table, alphas=[0.1, 0.02, 0.0], n_folds=4, sample_weight=weights, random_state=0)
     alone = cross_validate(table[:200], alphas=[0.1, 0.02, 0.0], n_folds=4, random_state=0)
     np.testing.assert_allclose(found.scores, alone.scores, rtol=1e-7)
-    assert found.fold_weights.tolist() == [[50.0] * 4]
+    assert found.fold_weights.tolist() == [50.0] * 4
 
 
 def test_any_estimator(table):
     found = cross_validate(table, alphas=10, n_folds=3, estimator="nodewise", random_state=0)
-    assert found.scores.shape == (1, 3, 10)
+    assert found.scores.shape == (3, 10)
 
 
 def test_dense_end_is_reported(table):
@@ -183,7 +180,7 @@ def test_splits_leave_out_rows_of_weight_zero():
         function=count_ones_path,
         sample_weight=weights,
     )
-    assert found.fold_weights.tolist() == [[2.0, 2.0]]
+    assert found.fold_weights.tolist() == [2.0, 2.0]
     fewer = cross_validate(
         TINY[1:6],
         splits=[([0, 1], [2, 3]), ([2, 3], [0, 4])],
@@ -204,7 +201,7 @@ def test_words_of_folds_that_are_given_or_not_used_have_no_seed():
     assert TwoStage(keep=0).words == "two-stage, gamma 0.25, no check by prediction"
     assert TwoStage().words == "two-stage, gamma 0.25, 5 folds, seed 0"
     assert CrossValidation(splits=[([0], [1]), ([1], [0])]).words == 'cross-validation, given folds, rule "best"'
-    assert CrossValidation(n_repeats=2).words == 'cross-validation, 10 folds repeated 2 times, rule "best", seed 0'
+    assert CrossValidation().words == 'cross-validation, 10 folds, rule "best", seed 0'
 
 
 def test_given_folds_are_refused_where_rows_have_copies():
@@ -239,7 +236,6 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
         ),
         ({"n_folds": 1}, "n_folds must be an integer of at least 2"),
         ({"n_folds": 8}, "n_folds must be at most the number of rows with a positive weight \\(7\\)"),
-        ({"n_repeats": 0}, "n_repeats must be"),
         ({"rule": "2se"}, 'rule must be one of "best", "1se"'),
         ({"n_folds": 7, "sample_weight": [0, 1, 1, 1, 1, 1, 1]}, r"\(6\)"),
         ({"random_state": "x"}, "random_state must be"),

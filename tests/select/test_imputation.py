@@ -51,12 +51,12 @@ def test_a_time_limit_ends_the_rounds(monkeypatch):
     monkeypatch.setattr(TwoStage, "choose", listen)
     with pytest.warns(ConvergenceWarning, match=r"not converged after \d rounds\. Raise max_time"):
         cut = impute(HOLES, n_imputations=2, run=Run(max_time=60.0))
-    assert cut.is_cut
+    assert cut.record.is_cut
     assert not cut.converged
-    assert 1 <= cut.n_rounds < 10
+    assert 1 <= cut.record.n_rounds < 10
     assert limits[0] == 60.0  # all rounds have the same end
     with pytest.warns(ConvergenceWarning, match="after 1 round. Raise"):
-        assert impute(HOLES, n_imputations=2, run=Run(max_time=1.0)).n_rounds == 1
+        assert impute(HOLES, n_imputations=2, run=Run(max_time=1.0)).record.n_rounds == 1
     with pytest.warns(ConvergenceWarning, match="Raise max_time"):
         fit = Method().fit(as_table(HOLES, missing="impute"), run=Run(max_time=60.0))
     assert fit.selection.left_out.startswith("rounds of imputation")
@@ -91,10 +91,10 @@ def test_observed_cells_stay_and_weights_add_up():
     np.testing.assert_allclose(sums, 1.0)
     assert table.units is table.rows
     assert FOUND.converged
-    assert FOUND.n_rounds == len(FOUND.changes)
-    assert FOUND.settled >= 4
-    np.testing.assert_allclose(FOUND.missing.mean(axis=0), GONE.mean(axis=0), atol=1e-12)
-    assert 0 < FOUND.noise < 0.5
+    assert FOUND.record.n_rounds == len(FOUND.record.changes)
+    assert FOUND.record.settled >= 4
+    np.testing.assert_allclose(FOUND.record.column_shares, GONE.mean(axis=0), atol=1e-12)
+    assert 0 < FOUND.record.noise < 0.5
     assert "imputed 4 times" in repr(FOUND)
 
 
@@ -158,7 +158,7 @@ def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeyp
     for kind in (TwoStage, Fixed):
         monkeypatch.setattr(kind, "choose", watch(kind.choose))
     found = impute(HOLES, n_imputations=4)
-    assert found.n_rounds == len(calls) == found.settled + stochastic_em.AVERAGED + 1
+    assert found.record.n_rounds == len(calls) == found.record.settled + stochastic_em.AVERAGED + 1
     last = None
     for number, (selector, start, choice) in enumerate(calls):
         assert (start and start.solution) is (last and last.solution)
@@ -197,7 +197,7 @@ def test_nothing_missing_gives_the_same_bits():
     assert found.converged
     assert found.network is None
     assert repr(found).endswith("columns: no cell missing)")
-    assert found.n_rounds == 0
+    assert found.record is None
     assert found.table.sample_weight is None
     np.testing.assert_array_equal(next(found.tables()).codes, X)
     assert repr(ImputationSettings(2).complete(as_table(X))) == repr(found)
@@ -300,7 +300,7 @@ def test_a_value_that_was_not_observed_is_not_drawn():
 def test_rows_without_an_answer_are_left_out_and_counted():
     bad = np.vstack([HOLES, np.full((7, 6), np.nan)])
     found = impute(bad, n_imputations=2)
-    assert found.n_empty == 7
+    assert found.record.n_left_out == 7
     assert found.table.rows.max() < len(HOLES)
     assert found.table.sample_weight.sum() == pytest.approx(len(HOLES))
     with pytest.raises(DataError, match="answer in every column"):
@@ -320,8 +320,8 @@ def test_a_column_that_one_person_answered_is_named_and_has_no_certain_edge():
 def test_most_cells_missing_has_a_defined_result():
     gone = np.random.default_rng(3).random(X.shape) < 0.95
     found = impute(np.where(gone, np.nan, X), n_imputations=2, max_rounds=12)
-    assert found.missing.mean(axis=0).min() > 0.5
-    assert found.n_empty > 200
+    assert found.record.column_shares.min() > 0.5
+    assert found.record.n_left_out > 200
     assert np.isfinite(two_stage(found.table).solution.couplings).all()
 
 
@@ -329,7 +329,7 @@ def test_limits_and_rounds(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="has not converged after 2 rounds"):
         found = impute(HOLES, n_imputations=2, max_rounds=2)
     assert not found.converged
-    assert np.isnan(found.noise)
+    assert np.isnan(found.record.noise)
     assert "NOT converged" in repr(found)
     with pytest.raises(DataError, match="n_imputations must be"):
         impute(HOLES, n_imputations=0)
@@ -345,7 +345,7 @@ def test_the_rows_of_a_count_are_imputed_one_by_one():
     rows = np.repeat(np.arange(60), times)
     each = as_table(HOLES[:60, :3][rows], missing="impute")
     for n_rows, found in ((len(rows), impute(counted)), (60, impute(holes))):
-        assert len(found.missing) == n_rows - found.n_empty
+        assert found.record.n_rows == n_rows
     assert impute(counted).table.codes.tobytes() == impute(each).table.codes.tobytes()
     one, other = Method().fit(counted), Method().fit(each)
     assert one.network.edge_values.tobytes() == other.network.edge_values.tobytes()

@@ -120,9 +120,7 @@ SELECTORS = {
 }
 SAID = {
     "ebic": ["chosen by the extended BIC (γ = 0.5;"],
-    "cv": [
-        "chosen by 4-fold cross-validation (seed 7), 1 repeat, for the largest mean log pseudo-likelihood of held-out"
-    ],
+    "cv": ["chosen by 4-fold cross-validation (seed 7), for the largest mean log pseudo-likelihood of held-out"],
     "stars": ["stability of edges over subsamples", "10 subsamples", "seed 3"],
     "given": ["The penalty was given (α = 0.05)."],
 }
@@ -671,7 +669,6 @@ SETTINGS_CHANGED = {
     PerNode: {"gamma": 1.0},
     CrossValidation: {
         "n_folds": 3,
-        "n_repeats": 2,
         "rule": "1se",
         "random_state": 9,
         "splits": [([0], [1]), ([1], [0])],
@@ -694,16 +691,6 @@ def test_settings_of_a_selector_are_told_of_a_fit_and_of_a_comparison(selector):
         before = replace(subject, method=Method(estimator, selector())).methods_text()
         for name, value in changed.items():
             assert replace(subject, method=Method(estimator, selector(**{name: value}))).methods_text() != before, name
-
-
-def test_folds_that_were_drawn_once_or_more_often():
-    fit = Method(selector=Fixed(0.05)).fit(chain())
-
-    def said(n_repeats):
-        return replace(fit, method=Method(selector=CrossValidation(n_repeats=n_repeats))).methods_text()
-
-    assert "cross-validation (seed 0), 1 repeat, for the largest" in " ".join(said(1).split())
-    assert "cross-validation (seed 0), 2 repeats, for the largest" in " ".join(said(2).split())
 
 
 def test_a_comparison_tells_when_prediction_decided():

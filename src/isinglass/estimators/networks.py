@@ -213,8 +213,6 @@ class IsingLassoCV(ResamplingEstimator):
     cv : int or list of pairs, default 10
         Number of random folds (None is 10 too); or pairs of row numbers, training and held out, such as those of a
         splitter of scikit-learn: ``cv=list(GroupKFold().split(X, groups=g))``.
-    n_repeats : int, default 1
-        How often the rows are split into random folds; only for a number of folds.
     rule : {"best", "1se"}, default "best"
         "best": the largest mean score; "1se": the sparsest network whose mean score is at most one standard error below
         it.
@@ -247,7 +245,6 @@ class IsingLassoCV(ResamplingEstimator):
 
     alphas: Alphas = field(default=30, kw_only=False)
     cv: object = DEFAULT_FOLDS
-    n_repeats: int = 1
     rule: str = "best"
 
     def _selector(self) -> CrossValidation:
@@ -279,8 +276,7 @@ class IsingLassoCV(ResamplingEstimator):
 
 def _search_results(found: CrossValidationChoice) -> dict[str, object]:
     """Return held-out scores with the keys that scikit-learn's searches use."""
-    scores = found.scores.reshape(-1, found.scores.shape[2])
-    shares = (found.fold_weights / found.fold_weights.sum(axis=1, keepdims=True)).reshape(-1)
+    scores, shares = found.scores, found.fold_weights / found.fold_weights.sum()
     return {
         "param_alpha": np.ma.array(found.path.alphas),
         "params": [{"alpha": float(alpha)} for alpha in found.path.alphas],

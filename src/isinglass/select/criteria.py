@@ -73,7 +73,7 @@ def compare_criteria(
         chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
     solutions = [choice.solution for _, choice in chosen]
     fixed = [method.at(choice) for method, choice in chosen]
-    splits, _, _ = folds.split(Task(table))
+    splits, _ = folds.split(Task(table))
     work = [(table, fixed, task_run(run), *split) for split in splits]
     sums = run_tasks(_score_methods, work, description="Cross-validation", run=run)
     return Columns(

@@ -18,10 +18,8 @@ RowSet = AnyArray | Fold
 """Rows by number, or how many of each, as floats; of a table in parts, a fold that is drawn in every part by itself."""
 Split = tuple[RowSet, RowSet]
 """The rows that a fold is fitted to, and those that it holds out."""
-MOST_EXACT = 10**9
-"""Rows up to which NumPy draws from the multivariate hypergeometric distribution."""
-MOST_CELLS = 1 << 33
-"""Of a table of all rows that counts stand for."""
+MOST_EXACT = 10**9  # rows up to which NumPy draws from the multivariate hypergeometric distribution
+MOST_CELLS = 1 << 33  # of a table of all rows that counts stand for
 
 
 def counts_rows(table: Table) -> bool:

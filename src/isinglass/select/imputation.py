@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count
-from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
+from isinglass.arrays import AnyArray, Frozen, Mask
 from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.errors import DataError, DataWarning, LimitError, listed, plural, setting, times, warn
 from isinglass.machine.threads import one_blas_thread
@@ -18,69 +18,31 @@ from isinglass.records import Missing
 from isinglass.select.folds import MOST_CELLS, one_by_one
 from isinglass.select.run import Run
 from isinglass.select.settings import Settings
-from isinglass.select.stochastic_em import AVERAGED, Copies, StochasticEM
+from isinglass.select.stochastic_em import Copies, StochasticEM
 from isinglass.storage import stored_as
 
-ROUNDS = "rounds of imputation"
-"""What a time limit left out, in words."""
-FEW_ANSWERS = 10
-"""Columns with fewer answers are named in a warning."""
+ROUNDS = "rounds of imputation"  # what a time limit left out, in words
+FEW_ANSWERS = 10  # columns with fewer answers are named in a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Imputation(Frozen):
     """A table whose missing cells were drawn several times, with a record of the draws."""
 
-    #: the completed table: rows without holes as they are, the others once per
-    #: imputation, with that share of their weight. Its ``rows`` are the numbers of the original rows, which folds and
-    #: resamples respect. What chooses a network can be given this one; standard errors need `pool`
+    #: the completed table: rows without holes as they are, the others once per imputation, with that share of their
+    #: weight. Its ``rows`` are the numbers of the original rows, which folds and resamples respect. What chooses a
+    #: network can be given this one; standard errors need `pool`
     table: Table
     origin: NDArray[np.intp]  #: the row of the given table that each row is or completes, counted from 0
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
-    missing: Mask  #: where the holes were, in the rows with at least one answer
     n_imputations: int  #: number of completed tables
     network: Network | None = None  #: what the cells were drawn from; None if nothing was missing
-    #: root mean square by which the parameters of each round differ from those of the round before (NaN in the first)
-    changes: FloatArray = field(default_factory=lambda: np.empty(0))
-    settled: int = -1  #: round in which the movement had become noise; -1 if it never did
-    n_empty: int = 0  #: rows without any answer, which were left out
-    is_cut: bool = False  #: whether a time limit ended the rounds
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds."""
-        return len(self.changes)
+    record: Missing | None = None  #: where the holes were, and how the rounds went; None if nothing was missing
 
     @property
     def converged(self) -> bool:
         """Whether the network had converged, up to the noise of the draws."""
-        return self.settled >= 0 or self.network is None
-
-    @property
-    def noise(self) -> float:
-        """Monte Carlo error: root mean square over the parameters of the network that cells were drawn from.
-
-        Estimated from how far single rounds scatter after the movement had ended; NaN if it never did.
-        """
-        late = self.changes[max(self.settled, 1) :]
-        if self.settled < 0 or not len(late):
-            return 0.0 if self.network is None else float("nan")
-        return float(np.sqrt((late**2).mean() / 2.0 / AVERAGED))
-
-    @property
-    def record(self) -> Missing | None:
-        """What a `Fit` keeps: where the holes were, and how the rounds went; None if nothing was missing."""
-        if self.network is None:
-            return None
-        return Missing(
-            treatment="impute",
-            **Missing.count(self.missing, self.n_empty),
-            n_imputations=self.n_imputations,
-            settled=self.settled,
-            is_cut=self.is_cut,
-            noise=self.noise,
-            changes=self.changes.copy(),
-        )
+        return self.record is None or self.record.settled >= 0
 
     def tables(self) -> Iterator[Table]:
         """Return the completed tables one by one, with their rows in the original order and their whole weights."""
@@ -97,13 +59,11 @@ class Imputation(Frozen):
         return replace(part, sample_weight=None if (whole == 1.0).all() else whole)
 
     def __repr__(self) -> str:
-        n_rows, n_columns = self.missing.shape
-        imputed = "no cell missing"
-        if self.network is not None:
-            cells = f"{plural(int(self.missing.sum()), 'cell')} ({self.missing.mean():.1%})"
-            imputed = f"{cells} imputed {times(self.n_imputations)}, {plural(self.n_rounds, 'round')}"
-        state = "" if self.converged else ", NOT converged"
-        return f"Imputation({n_rows} rows × {n_columns} columns: {imputed}{state})"
+        missing, imputed = self.record, "no cell missing"
+        if missing is not None:
+            drawn = f"{plural(missing.n_cells, 'cell')} imputed {times(self.n_imputations)}"
+            imputed = f"{drawn}, {plural(missing.n_rounds, 'round')}{'' if self.converged else ', NOT converged'}"
+        return f"Imputation({len(np.unique(self.origin))} rows × {self.table.shape[1]} columns: {imputed})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,26 +94,23 @@ class ImputationSettings(Settings):
         """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
         count, holes = self.n_imputations, table.holes
         if holes is None:
-            rows = np.arange(len(table))
-            return Imputation(table, rows, np.full(len(table), -1), np.zeros(table.shape, dtype=bool), count)
+            return Imputation(table, np.arange(len(table)), np.full(len(table), -1), count)
         _check_answers(table, holes, count)
         copies = Copies.of(table, holes, count, self.random_state, run.n_threads)
         rounds = StochasticEM(copies, run.inside(), run.deadline())
         network = rounds.alternate(self.max_rounds)
-        rows, of_copy = copies.rows(list(range(count)))
+        rows, of_copy = copies.rows(range(count))
         has_answer = ~holes.all(axis=1)
-        return Imputation(
-            copies.table(list(range(count))),
-            rows,
-            of_copy,
-            missing=holes[has_answer],
+        record = Missing(
+            treatment="impute",
+            **Missing.count(holes[has_answer], int((~has_answer).sum())),
             n_imputations=count,
-            network=network,
-            changes=np.array(rounds.changes),
             settled=rounds.settled,
-            n_empty=int((~has_answer).sum()),
             is_cut=rounds.is_cut,
+            noise=rounds.noise,
+            changes=np.array(rounds.changes),
         )
+        return Imputation(copies.table(range(count)), rows, of_copy, count, network, record)
 
 
 def _check_answers(table: Table, holes: Mask, n_imputations: int) -> None:

@@ -156,7 +156,7 @@ class Method(PathSettings):
         table, labels, imputation = complete_table(table, labels, self.imputation, half, quiet=self.selector.is_given)
         name_constant(table)
         choice = self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline))
-        if imputation is not None and imputation.is_cut:
+        if imputation and imputation.record and imputation.record.is_cut:
             choice = replace(choice, left_out=(ROUNDS, *choice.left_out))
         return choice, table, imputation
 

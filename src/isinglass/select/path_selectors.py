@@ -55,8 +55,7 @@ ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
 FEW_COLUMNS = 20
 """Fewer columns than this earn a warning: with 12 and 500 rows StARS finds F1 0.3 where others find 0.6."""
-AT_ONCE = 4
-"""Alphas that all subsamples run before it is decided whether to go on."""
+AT_ONCE = 4  # alphas that all subsamples run before it is decided whether to go on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,28 +110,22 @@ class EBIC(Selector):
 class CrossValidationChoice(Choice):
     """Held-out scores along a path, and the choice they lead to."""
 
-    scores: FloatArray  #: mean log pseudo-likelihood per held-out row, shape (n_repeats, n_folds, n_alphas)
-    fold_weights: FloatArray  #: sum of the weights of the rows held out, shape (n_repeats, n_folds)
+    scores: FloatArray  #: mean log pseudo-likelihood per held-out row, shape (n_folds, n_alphas)
+    fold_weights: FloatArray  #: sum of the weights of the rows held out in each fold
 
     @property
     def mean(self) -> FloatArray:
-        """Mean held-out score per alpha: every row counts once (or with its weight) in each repeat."""
-        return np.asarray(self._over_folds(self.scores).mean(axis=0))
+        """Mean held-out score per alpha: every row counts once, or with its weight."""
+        return self._over_folds(self.scores)
 
     @property
     def standard_error(self) -> FloatArray:
-        """Standard error of the mean per alpha, from the spread between the folds of a repeat.
-
-        Repeats do not add rows: their errors are averaged (as variances), not divided by their number.
-        """
-        squares = (self.scores - self._over_folds(self.scores)[:, None]) ** 2
-        variances = self._over_folds(squares) / (self.scores.shape[1] - 1)
-        return np.asarray(np.sqrt(variances.mean(axis=0)))
+        """Standard error of the mean per alpha, from the spread between the folds."""
+        variance = self._over_folds((self.scores - self.mean) ** 2) / (len(self.scores) - 1)
+        return np.asarray(np.sqrt(variance))
 
     def _over_folds(self, values: FloatArray) -> FloatArray:
-        """Return the mean over the folds of every repeat, under the weights of their rows."""
-        shares = self.fold_weights / self.fold_weights.sum(axis=1, keepdims=True)
-        return np.asarray((shares[:, :, None] * values).sum(axis=1))
+        return np.asarray(((self.fold_weights / self.fold_weights.sum())[:, None] * values).sum(axis=0))
 
     def best(self, rule: str) -> int:
         """Return the number of the alpha that a rule chooses, "best" or "1se"."""
@@ -152,7 +145,7 @@ class CrossValidation(Selector):
 
     Parameters
     ----------
-    alphas, n_repeats, rule, random_state
+    alphas, rule, random_state
         As for `IsingLassoCV`.
     n_folds : int, default 10
         Number of random folds of equal size; rows of weight zero are in none.
@@ -167,14 +160,13 @@ class CrossValidation(Selector):
     >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
     >>> cv = Method(selector=CrossValidation(alphas=[0.2, 0.1, 0.02, 0.01, 0.0], rule="1se")).choose(X)
     >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
-    (0.02, [[0, 2]], (1, 10, 5))
+    (0.02, [[0, 2]], (10, 5))
     """
 
     name = "cv"
     keeps_tasks = True
     alphas: Alphas = 30
     n_folds: int = 10
-    n_repeats: int = 1
     splits: Any = field(default=None, metadata=stored_as(()))  # Any: pairs of arrays, of any form when they are given
     rule: str = "best"
     random_state: RandomSource = field(default=0, metadata=stored_as(None))
@@ -184,9 +176,6 @@ class CrossValidation(Selector):
         check_word("rule", self.rule, ("best", "1se"))
         if self.splits is None:
             check_count("n_folds", self.n_folds, least=2)
-            check_count("n_repeats", self.n_repeats, most=MOST_TASKS)
-        elif self.n_repeats != 1:
-            raise ArgumentError("n_repeats", "must be 1 where the folds are given", self.n_repeats)
         else:
             object.__setattr__(self, "splits", _as_pairs(self.splits))
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
@@ -194,10 +183,9 @@ class CrossValidation(Selector):
     @property
     def words(self) -> str:
         """How it is set, in words."""
-        if self.splits is not None:
-            return f'cross-validation, given folds, rule "{self.rule}"'
-        folds = f"{self.n_folds} folds" + (f" repeated {self.n_repeats} times" if self.n_repeats > 1 else "")
-        return f'cross-validation, {folds}, rule "{self.rule}"{seed_words(self.random_state)}'
+        given = self.splits is not None
+        folds, seed = ("given", "") if given else (str(self.n_folds), seed_words(self.random_state))
+        return f'cross-validation, {folds} folds, rule "{self.rule}"{seed}'
 
     def check(self, table: AnyTable) -> None:
         """Refuse folds of row numbers where there are copies of rows, or will be: both parts would have some."""
@@ -209,13 +197,13 @@ class CrossValidation(Selector):
 
     def choose(self, task: Task) -> CrossValidationChoice:
         """Return the network with the best score."""
-        parts, shape, origin = self.split(task)
+        parts, origin = self.split(task)
         path = task.path(self.alphas)
         fingerprint = {
             "X": task.table,
             "groups": task.table.whole().units if task.groups is None else task.groups,
             "alphas": path.alphas,
-            "n_folds": shape,
+            "n_folds": len(parts),
             "paths": task.paths,
             "random_state": origin,
         }
@@ -223,7 +211,6 @@ class CrossValidation(Selector):
         work = [(fold, path.alphas, *part) for part in parts]
         results = run_tasks(_score_path, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
         scores, weights = (np.array([result[name] for result in results]) for name in ("scores", "weight"))
-        scores, weights = scores.reshape(*shape, len(path)), weights.reshape(shape)
         found = CrossValidationChoice(path, scores=scores, fold_weights=weights)
         index, settings = found.best(self.rule), {"rule": self.rule}
         warn_at_grid_end(path, index, f'cross-validation ("{self.rule}")')
@@ -231,20 +218,19 @@ class CrossValidation(Selector):
         evidence = Evidence(kind="score", alphas=path.alphas, choice=index, settings=settings, **curve)
         return replace(found, index=index, evidence=evidence)
 
-    def split(self, task: Task) -> tuple[list[Split], tuple[int, int], object]:
-        """Return the rows of every fold, the number of repeats and folds, and what tells them from others."""
+    def split(self, task: Task) -> tuple[list[Split], object]:
+        """Return the rows of every fold, and what tells them from others."""
         table = task.table.whole()
         if self.splits is not None:
             parts = check_splits(self.splits, table)
-            return parts, (1, len(parts)), identify([part for pair in parts for part in pair])
+            return parts, identify([part for pair in parts for part in pair])
         most = count_units(table, task.groups)
         if self.n_folds > most:
             units = "rows with a positive weight" if task.groups is None else "groups"
             raise DataError(f"{setting('n_folds')} must be at most the number of {units} ({most}); got {self.n_folds}.")
         task.run.require_seed(self.random_state)
-        seeds = spawn_seeds(self.random_state, self.n_repeats)
-        folds = [split_rows(table, task.groups, self.n_folds, np.random.default_rng(seed)) for seed in seeds]
-        return [fold for repeat in folds for fold in repeat], (self.n_repeats, self.n_folds), seeds[0].entropy
+        (seed,) = spawn_seeds(self.random_state, 1)
+        return split_rows(table, task.groups, self.n_folds, np.random.default_rng(seed)), seed.entropy
 
 
 def _as_pairs(splits: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[tuple[AnyArray, AnyArray], ...]:

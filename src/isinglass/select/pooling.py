@@ -24,8 +24,7 @@ from isinglass.select.run import Run
 from isinglass.select.stochastic_em import PRIOR
 from isinglass.simulate.gibbs import Completions, among
 
-ROUNDS, SWEEPS = 3, 5
-"""Rounds and sweeps in which each imputation forgets the common network for one of its own."""
+ROUNDS, SWEEPS = 3, 5  # rounds and sweeps in which each imputation forgets the common network for one of its own
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -30,22 +30,17 @@ from isinglass.select.scoring import EdgePrice, prediction_scores
 from isinglass.select.stages import FULL, GENTLE, Stage, StageSearch, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task
 
-SHORT_FOLD_CELLS = 40_000
-"""Cells of a table below which folds run in threads, for which kernels are too short."""
-FEWEST_CELLS = 300_000
-"""Cells of a table below which starting worker processes costs more than it saves."""
+SHORT_FOLD_CELLS = 40_000  # cells of a table below which folds run in threads, for which kernels are too short
+FEWEST_CELLS = 300_000  # cells of a table below which starting worker processes costs more than it saves
 EXPONENTS = (0.0, FULL, GENTLE)
 """Exponents of the penalty weights of the stages: the lasso, and the two kinds of stage 2."""
 LASSO, REWEIGHTED, GENTLY = range(3)
 CLEARLY = 0.5
 """Share of what may be lost that the choice of the EBIC must have left, compared with that of the AIC, to need no other
 network to be scored. The AIC looks for the best prediction, and finds it where there are more rows than columns."""
-DOUBT = 2.0
-"""Standard errors by which another network must predict better before the choice of the EBIC is given up."""
-WIDEST = 30.0
-"""Networks of stage 1 are scored from this multiple of its alpha down."""
-STRIDE = 2.0
-"""Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
+DOUBT = 2.0  # standard errors by which another network must predict better before the choice of the EBIC is given up
+WIDEST = 30.0  # networks of stage 1 are scored from this multiple of its alpha down
+STRIDE = 2.0  # ratio of the alphas of networks that are judged one after the other, on the way to the best one
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
 Place = tuple[int, int]
 """A network: the number of its stage, and its own number in it."""

@@ -35,18 +35,14 @@ from isinglass.select.task import Task
 
 FULL, GENTLE = 1.0, 0.5
 """Exponents of the penalty weights of stage 2: the usual one, and one that is tried if that predicts poorly."""
-USUAL_END = 0.01
-"""Last alpha over first of a grid as other programs have it."""
-TURNED = 0.5
-"""Share of its best alpha below which the criterion has turned."""
+USUAL_END = 0.01  # last alpha over first of a grid as other programs have it
+TURNED = 0.5  # share of its best alpha below which the criterion has turned
 HOPELESS = 100.0
 """Rise above the first, empty network, in units of −2·logPL, that ends stage 2 if no network was better than that."""
-DOUBTED = 2
-"""Strides after the first rise of stage 1 before an empty network is taken for the best one."""
+DOUBTED = 2  # strides after the first rise of stage 1 before an empty network is taken for the best one
 FARTHEST = 0.25
 """Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
-SPARSER = 4.0
-"""Multiple of the alpha that a sample of the rows implies, from which the descent starts."""
+SPARSER = 4.0  # multiple of the alpha that a sample of the rows implies, from which the descent starts
 
 
 class Scored(NamedTuple):

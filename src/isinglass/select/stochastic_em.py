@@ -38,16 +38,13 @@ from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.gibbs import Completions, among, start_values
 
-SWEEPS = 5
-"""Sweeps over the missing cells from one round to the next; twice as many at the end."""
-COPIES_PER_ROUND = 2
-"""Copies of the rows with holes that the network of a round is estimated from."""
+SWEEPS = 5  # sweeps over the missing cells from one round to the next; twice as many at the end
+COPIES_PER_ROUND = 2  # copies of the rows with holes that the network of a round is estimated from
 LOOK_BACK = 3
 """Rounds over which movement is compared with that of one round..."""
 NOISE = 1.2
 """...and the ratio of the two up to which it counts as noise. Without any trend it is 1 on average."""
-AVERAGED = 4
-"""Networks, once they no longer move, whose mean the cells of the result are drawn from."""
+AVERAGED = 4  # networks, once they no longer move, whose mean the cells of the result are drawn from
 PRIOR = 2.0
 """Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
 shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
@@ -86,6 +83,15 @@ class StochasticEM:
         mean = mean_network(self.networks[-AVERAGED:])
         self.copies.draw(mean, 2 * SWEEPS)
         return mean
+
+    @property
+    def noise(self) -> float:
+        """Monte Carlo error: root mean square over the parameters of the network that cells are drawn from in the end.
+
+        Estimated from how far single rounds scatter after the movement had ended; NaN if it never did.
+        """
+        late = np.array(self.changes[max(self.settled, 1) :])
+        return float(np.sqrt((late**2).mean() / 2.0 / AVERAGED)) if self.settled >= 0 and len(late) else math.nan
 
     def _estimate(self, number: int) -> Network:
         """Return the network of a few copies, other ones in every round."""
@@ -142,19 +148,19 @@ class Copies:
     @cached_property
     def possible(self) -> Mask:
         """The categories that are drawn: those that the chains start from."""
-        return category_counts(self.table(list(range(self.n_copies)))) > 0.0
+        return category_counts(self.table(range(self.n_copies))) > 0.0
 
-    def rows(self, numbers: list[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def rows(self, numbers: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows without holes and those of some copies of the others, and the copy each belongs to."""
         copies = np.repeat(np.asarray(numbers), len(self.holed))
         rows = np.concatenate([self.whole, np.tile(self.holed, len(numbers))])
         return rows, np.concatenate([np.full(len(self.whole), -1), copies])
 
-    def table(self, numbers: list[int]) -> Table:
+    def table(self, numbers: Sequence[int]) -> Table:
         """Return these rows as a table, in which the copies share the weight of their row."""
         rows, copies = self.rows(numbers)
         part = self.data[rows]
-        cells = self.chains.table.reshape(self.n_copies, len(self.holed), part.shape[1])[numbers]
+        cells = self.chains.table.reshape(self.n_copies, len(self.holed), part.shape[1])[list(numbers)]
         return replace(
             part,
             codes=np.concatenate([part.codes[: len(self.whole)], cells.reshape(-1, part.shape[1])]),

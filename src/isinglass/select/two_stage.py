@@ -30,8 +30,7 @@ from isinglass.storage import stored_as
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
-MOST_SEARCHED = 500_000
-"""Rows of a table in parts up to which penalties are searched and checked on all of them."""
+MOST_SEARCHED = 500_000  # rows of a table in parts up to which penalties are searched and checked on all of them
 MOST_GATHERED = 100_000_000
 """Cells of such a sample up to which it is searched in this process, where no messages are waited for: 2 GB."""
 CHECK = "the check by prediction"

@@ -97,8 +97,7 @@ def _chosen_by(selector: Selector, network: Network) -> str:
         case CrossValidation():
             folds = "cross-validation with given folds"
             if selector.splits is None:
-                repeats = f", {plural(selector.n_repeats, 'repeat')}"
-                folds = f"{selector.n_folds}-fold cross-validation{_seed(selector.random_state)}{repeats}"
+                folds = f"{selector.n_folds}-fold cross-validation{_seed(selector.random_state)}"
             sparsest = ", as the sparsest network within one standard error of it" if selector.rule == "1se" else ""
             return f"by {folds}, for the largest mean log pseudo-likelihood of held-out rows{sparsest}"
         case StARS():
