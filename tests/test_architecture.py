@@ -25,7 +25,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 # From the bottom to the top. A module may import from its own layer and from the layers before it.
 LAYERS = (
     ("_core",),
-    ("version", "arrays", "errors", "arguments", "names", "json_text", "text_tables"),
+    ("version", "arrays", "errors", "arguments", "column_keys", "names", "json_text", "text_tables"),
     ("machine", "atomic", "storage"),
     (
         "data",

@@ -3,8 +3,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from isinglass.column_keys import name_ranges
 from isinglass.errors import ArgumentError, DataError
-from isinglass.names import Origin, by_node, check_names, default_names, name_ranges
+from isinglass.names import Origin, by_node, check_names, default_names
 
 NAMES = ("tea", "milk", "rain")
 

@@ -335,10 +335,8 @@ def test_model_file_is_not_pickled(table, tmp_path):
     run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
     with np.load(tmp_path / "net" / "model.npz", allow_pickle=False) as members:
         header = json.loads(members["header"].tobytes())
-    settings = {
-        kind: content for part in header["parts"] for kind, content in part.items() if kind in ("Method", "Fixed")
-    }
-    assert (settings["Method"]["estimator"], settings["Fixed"]["alpha"]) == ("joint", 0.1)
+    method = header["content"]["Fit"]["method"]["Method"]
+    assert (method["estimator"], method["selector"]["Fixed"]["alpha"]) == ("joint", 0.1)
 
 
 def test_a_file_that_begins_with_a_hyphen_is_no_option_when_repeated(table, tmp_path, monkeypatch):

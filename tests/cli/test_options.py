@@ -21,9 +21,9 @@ from isinglass.cli.grammar import Form, name_of, spell_option
 from isinglass.cli.info import info
 from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import READING, READING_AGAIN, Reading, column_keys, kinds_by_key, spell_reading
+from isinglass.column_keys import read_column
 from isinglass.data import as_table
 from isinglass.data.files.read_table import read_table
-from isinglass.names import read_column
 from isinglass.select import SELECTORS, Method, Run
 from isinglass.select.bootstrap import DROP_SHARES
 

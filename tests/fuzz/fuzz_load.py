@@ -31,6 +31,7 @@ from isinglass import (
     NodewiseIsingEBIC,
     save,
 )
+from isinglass.data import Table
 from isinglass.errors import DataError, LimitError
 from isinglass.model_file import read_model
 
@@ -94,7 +95,10 @@ def check(data: bytes) -> None:
             raise AssertionError("an error without a message") from error
         return
     model = found if isinstance(found, Network) else found.network
-    chances = model.probabilities(np.zeros((1, model.n_features), dtype=np.uint8))
+    first = Table(
+        np.zeros((1, model.n_features), dtype=np.uint8), model.variables
+    )  # categories, whatever they are called
+    chances = model.probabilities(first)
     if not all(np.isfinite(column).all() for column in chances):
         raise AssertionError(f"{model!r} has probabilities that are not finite")
     if found is not model:

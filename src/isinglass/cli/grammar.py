@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from isinglass.names import read_column
+from isinglass.column_keys import read_column
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

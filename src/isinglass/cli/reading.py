@@ -16,8 +16,8 @@ from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.grammar import Codes, OfColumn, name_of, spell_column, spell_option
 from isinglass.cli.option_table import OPTIONS, files_of, under
+from isinglass.column_keys import name_ranges
 from isinglass.errors import DataError, join_words
-from isinglass.names import name_ranges
 
 if TYPE_CHECKING:
     from isinglass.arguments import Options

@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 import numpy as np
 
 from isinglass.arguments import is_whole
+from isinglass.column_keys import name_ranges
 from isinglass.data.meaning.recognition import (
     ROWS_TO_JUDGE,
     amounts,
@@ -20,7 +21,6 @@ from isinglass.data.meaning.recognition import (
 from isinglass.data.meaning.values import Value, rank, show_value, spell_out
 from isinglass.data.source import Source
 from isinglass.errors import setting
-from isinglass.names import name_ranges
 
 LISTED, SHOWN = 4, 8
 """Columns and values that a message lists."""
