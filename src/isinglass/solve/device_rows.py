@@ -141,8 +141,11 @@ class DeviceRows:
                 counts = np.arange(widest) < degree[tasks][:, None]
                 yield tasks, np.where(counts, place, 0), counts
 
+    def _lines(self, nodes: Ints) -> torch.Tensor:
+        return self._give(nodes.astype(np.int64))
+
     def _columns(self, columns: Ints, place: Places, kind: torch.dtype) -> torch.Tensor:
-        return self.X[self._give(columns[place].astype(np.int64))].to(kind)
+        return self.X[self._lines(columns[place])].to(kind)
 
     def n_distinct(self) -> int:
         return len(self.layout.position)
@@ -155,16 +158,9 @@ class DeviceRows:
         return (self.width + 32) * float(np.finfo(np.float64).eps) / 2
 
     def move(
-        self,
-        nodes: Ints,
-        offsets: FloatArray,
-        moved_begin: Places,
-        moved: Ints,
-        coefficients: FloatArray,
-        asked_begin: Places,
-        asked: Ints,
-        afresh: bool,
-    ) -> tuple[FloatArray, FloatArray]:
+        self, nodes: Ints, offsets: FloatArray, moved_begin: Places, moved: Ints, coefficients: FloatArray,
+        asked_begin: Places, asked: Ints, afresh: bool,
+    ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         sums = self._move(nodes, offsets, moved_begin, moved, coefficients, afresh)
         return sums, self.gradients(nodes, asked_begin, asked)
 
@@ -174,16 +170,14 @@ class DeviceRows:
         """Move predictors and everything that follows from them; return the sums of each node."""
         sums = np.empty((len(nodes), 4))
         for these in self._pieces(np.arange(len(nodes)), 80 * self.width):
-            lines = self._give(nodes[these].astype(np.int64))
-            if afresh:
-                self.eta[lines] = 0.0
-            self.eta[lines] += self._give(offsets[these])[:, None]
+            lines, offset = self._lines(nodes[these]), self._give(offsets[these])[:, None]
+            self.eta[lines] = offset if afresh else self.eta[lines] + offset
         for tasks, place, counts in self._batches(begin, 9):
             x = self._columns(moved, place, torch.float64)
             factor = self._give(np.where(counts, coefficients[place], 0.0))
-            self.eta[self._give(nodes[tasks].astype(np.int64))] += (factor[:, None, :] @ x)[:, 0]
+            self.eta[self._lines(nodes[tasks])] += (factor[:, None, :] @ x)[:, 0]
         for these in self._pieces(np.arange(len(nodes)), 120 * self.width):
-            sums[these] = self._pass(self._give(nodes[these].astype(np.int64)))
+            sums[these] = self._pass(self._lines(nodes[these]))
         return sums
 
     def _pass(self, lines: torch.Tensor) -> FloatArray:
@@ -205,12 +199,12 @@ class DeviceRows:
         values = np.empty(len(columns))
         for tasks, place, counts in self._batches(begin, 17):
             x = self._columns(columns, place, torch.float64)
-            sums = self._take((x @ self.wr[self._give(nodes[tasks].astype(np.int64))][:, :, None])[:, :, 0])
+            sums = self._take((x @ self.wr[self._lines(nodes[tasks])][:, :, None])[:, :, 0])
             values[place[counts]] = sums[counts]
         return values
 
     def _curvatures(self, nodes: Ints, majorized: bool) -> torch.Tensor:
-        lines, w = self._give(nodes.astype(np.int64)), self.w.float()
+        lines, w = self._lines(nodes), self.w.float()
         if majorized:
             return (w / 4).expand(len(nodes), -1)
         eta = self.eta[lines].float()
@@ -243,10 +237,10 @@ class DeviceRows:
         diagonal, b, curve = (np.empty(size) for size in (len(columns), len(columns), len(nodes)))
         for these in self._pieces(np.arange(len(nodes)), 40 * self.width):
             v = self._curvatures(nodes[these], majorized)
-            self.curves[self._give(nodes[these].astype(np.int64))] = v
+            self.curves[self._lines(nodes[these])] = v
             curve[these] = self._take(v.double().sum(dim=1))
         for tasks, place, counts in self._batches(begin, 17):
-            v = self.curves[self._give(nodes[tasks].astype(np.int64))].double()
+            v = self.curves[self._lines(nodes[tasks])].double()
             x = self._columns(columns, place, torch.float64)
             sums, rest = ((side @ v[:, :, None])[:, :, 0] for side in (x, 1 - x))
             total = (sums + rest).clamp(min=1e-300)
@@ -259,7 +253,7 @@ class DeviceRows:
             raise RuntimeError("a product needs its diagonal first")
         values = np.empty(len(columns), np.float32)
         for tasks, place, counts in self._batches(begin, 9):
-            v = self.curves[self._give(nodes[tasks].astype(np.int64))]
+            v = self.curves[self._lines(nodes[tasks])]
             x = self._columns(columns, place, torch.float32)
             factor = self._give(np.where(counts, d[place], np.float32(0.0)))
             z = (factor[:, None, :] @ x)[:, 0] - self._give(centers[tasks].astype(np.float32))[:, None]
@@ -269,7 +263,7 @@ class DeviceRows:
     def divergence(self, nodes: Ints, c: float) -> float:
         total = 0.0
         for these in self._pieces(nodes, 100 * self.width):
-            lines = self._give(these.astype(np.int64))
+            lines = self._lines(these)
             margin = torch.where(self.X[lines] != 0, self.eta[lines], -self.eta[lines])
             wrong = torch.sigmoid(-margin)
             z = np.log1p(-c) - margin
@@ -280,7 +274,7 @@ class DeviceRows:
     def largest_predictor(self, nodes: Ints) -> float:
         is_row = self.w > 0
         pieces = self._pieces(nodes, 30 * self.width)
-        return max(float((self.eta[self._give(these.astype(np.int64))].abs() * is_row).max()) for these in pieces)
+        return max(float((self.eta[self._lines(these)].abs() * is_row).max()) for these in pieces)
 
     def gram(self, node: int, columns: Ints) -> FloatArray:
         """As `SumRows.gram`."""
@@ -288,7 +282,7 @@ class DeviceRows:
         share = size / torch.where(self.w > 0, self.w, 1.0)
         curve = (size * (1 - share) - 8 * float(np.finfo(np.float64).eps) * size).clamp(min=0)
         Z = torch.ones((len(columns) + 1, self.width), dtype=torch.float64, device=self.device)
-        Z[:-1] = self.X[self._give(columns.astype(np.int64))]
+        Z[:-1] = self.X[self._lines(columns)]
         return self._take((Z * curve) @ Z.T)
 
     def penalize(self, omega: FloatArray | None) -> None:

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from isinglass.arguments import check_callable, check_count, is_real
 from isinglass.arrays import FloatArray, Mask
@@ -70,7 +70,7 @@ def rounding_of_sums(n: int) -> float:
     return (2 * n + 24) * EPSILON
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Likelihood:
     """The exact likelihood of a small table: its sufficient statistics, and the way to the parameters of its columns.
 
@@ -110,48 +110,28 @@ class Likelihood:
         empirical = np.bincount(states, weights=weight, minlength=1 << p)
         return cls(reduction, is_frequent, omega, np.asarray(empirical, dtype=np.float64))
 
-    @property
-    def n_varying(self) -> int:
-        """Number of columns that vary."""
-        return len(self.reduction.columns)
-
-    @cached_property
-    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The nodes s < t of every pair."""
-        return np.triu_indices(self.n_varying, 1)
-
-    @cached_property
-    def masks(self) -> NDArray[np.int64]:
-        """The set of nodes of each statistic, numbered like the states."""
-        s, t = self.pairs
-        return np.concatenate([1 << np.arange(self.n_varying), (1 << s) | (1 << t)])
-
-    @cached_property
-    def statistics(self) -> FloatArray:
-        """m̂: means of the varying columns, then pair moments."""
-        return superset_sums(self.empirical)[self.masks]
-
-    @cached_property
-    def independent(self) -> FloatArray:
-        """φ without edges: log odds."""
-        n = self.n_varying
-        ones, zeros = self.statistics[:n], superset_sums(self.empirical[::-1])[self.masks[:n]]
-        return np.concatenate([np.log(ones) - np.log(zeros), np.zeros(len(self.omega))])
+    def __post_init__(self) -> None:
+        """Prepare what does not depend on φ."""
+        self.n = n = len(self.is_frequent)  # columns that vary
+        self.pairs = s, t = np.triu_indices(n, 1)
+        self.masks = np.concatenate([1 << np.arange(n), (1 << s) | (1 << t)])  # nodes of each statistic, as states are
+        self.statistics = superset_sums(self.empirical)[self.masks]  # m̂: means, then pair moments
+        zeros = superset_sums(self.empirical[::-1])[self.masks[:n]]
+        log_odds = np.log(self.statistics[:n]) - np.log(zeros)
+        self.independent = np.concatenate([log_odds, np.zeros(len(s))])  # φ without edges
 
     def penalty(self, alpha: float) -> FloatArray:
         """Return α ω of every statistic: 0 for fields, inf for forbidden pairs (never inf·0)."""
         refuse_vanishing(alpha, self.omega)
         with np.errstate(over="ignore", invalid="ignore"):
             pairs = np.where(np.isinf(self.omega), np.inf, alpha * self.omega)
-        return np.concatenate([np.zeros(self.n_varying), pairs])
+        return np.concatenate([np.zeros(self.n), pairs])
 
     def unpack(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (couplings, fields) of the varying columns, in this coding."""
-        p = self.n_varying
-        couplings = np.zeros((p, p))
-        s, t = self.pairs
-        couplings[s, t] = couplings[t, s] = theta[p:]
-        return couplings, theta[:p]
+        couplings, (s, t) = np.zeros((self.n, self.n)), self.pairs
+        couplings[s, t] = couplings[t, s] = theta[self.n :]
+        return couplings, theta[: self.n]
 
     def decode(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (couplings, fields) of the whole table: φ in its own coding, smoothed fields where it is constant."""
@@ -195,7 +175,7 @@ class Point:
     @cached_property
     def gradient(self) -> FloatArray:
         """Difference of the moments from those of the table, g."""
-        return self.moments[self.likelihood.masks] - self.likelihood.statistics
+        return np.asarray(self.moments[self.likelihood.masks] - self.likelihood.statistics)
 
     @cached_property
     def hessian(self) -> FloatArray:
@@ -218,8 +198,8 @@ class Point:
         return self._states[1] - float(self.theta @ self.likelihood.statistics) + self.price
 
     @property
-    def rounding(self) -> float:
-        """Size of the terms that F is a sum of: by this times a few units in the last place it may be off."""
+    def size(self) -> float:
+        """Size of the terms of F: by a few units in its last place, F may be off."""
         return abs(self._states[1]) + float(np.abs(self.theta) @ self.likelihood.statistics) + self.price
 
     @property
@@ -236,8 +216,8 @@ class Point:
         the table. (E1) to (E5) are the equations in docs/math.md, "Exact likelihood".
         """
         problem, theta, penalty, g = self.likelihood, self.theta, self.penalty, self.gradient
-        n, (s, t), log_p, p = problem.n_varying, problem.pairs, self._states[0], self.probabilities
-        trivial_gap = self.objective + 16 * EPSILON * self.rounding  # at c = 0, where q is the table
+        n, (s, t), log_p, p = problem.n, problem.pairs, self._states[0], self.probabilities
+        trivial_gap = self.objective + 16 * EPSILON * self.size  # at c = 0, where q is the table
         proof = {"objective": self.objective, "kkt_residual": self.kkt_residual}
 
         expected = self.moments[problem.masks]
@@ -252,7 +232,9 @@ class Point:
         reach = np.abs(g) + error
         c = mixture_share(reach[penalized], penalty[penalized])  # (E3)
         used = penalized & (theta != 0)
-        gap = _penalty_terms(theta[used], g[used], error[used], penalty[used], c)  # (E4)
+        slack = (c * error[used] + 4 * EPSILON * penalty[used]) * np.abs(theta[used])
+        terms = np.maximum(penalty[used] * np.abs(theta[used]) + c * g[used] * theta[used], 0.0) + slack
+        gap = float(terms.sum())  # (E4)
         gap += mixture_divergence(problem.empirical, log_p, c) * (1 + rounding_of_sums(n))
         gap += flip_cost + share * (1 - c) * trivial_gap
         drift = (8 + 2 * n) * EPSILON * (1.0 + float(np.abs(theta).sum()))  # relative error of probabilities
@@ -289,13 +271,6 @@ def mixture_share(reach: FloatArray, penalty: FloatArray) -> float:
     limit = penalty * (1 - 4 * EPSILON)
     over = reach > limit
     return float(np.min(limit[over] / reach[over], initial=1.0))
-
-
-def _penalty_terms(theta: FloatArray, g: FloatArray, error: FloatArray, penalty: FloatArray, c: float) -> float:
-    """Return Σ (α ω |θ| + c g θ) over penalized pairs, none of which is negative, and what rounding can add."""
-    size = np.abs(theta)
-    terms = np.maximum(penalty * size + c * g * theta, 0.0) + (c * error + 4 * EPSILON * penalty) * size
-    return float(terms.sum())
 
 
 def mixture_divergence(empirical: FloatArray, log_p: FloatArray, c: float) -> float:
@@ -376,7 +351,7 @@ def _search_line(point: Point, aim: FloatArray) -> Point | None:
     """Return the first of the points at 1, ½, ¼, … (less if the step is enormous) of the way with a lower objective."""
     direction = aim - point.theta
     expected = float(point.gradient @ direction) + point.at(aim).price - point.price
-    slack = 1e-14 * point.rounding  # near the optimum the Newton step is right and F is flat
+    slack = 1e-14 * point.size  # near the optimum the Newton step is right and F is flat
     # A pair that the model expects once in 1e26 has next to no curvature; a useful coupling is not far from this size.
     step = first = min(1.0, 64.0 / float(np.abs(direction).max(initial=1.0)))
     while step > 1e-10 * first:
@@ -481,7 +456,7 @@ def _largest_ratio(problem: Likelihood) -> float:
     """Return the largest |g| / ω of a pair without edges; 0 where it is within rounding."""
     allowed = np.isfinite(problem.omega)
     g = Point(problem, problem.penalty(0.0), problem.independent).gradient
-    moments, n, (s, t) = problem.statistics, problem.n_varying, problem.pairs
+    moments, n, (s, t) = problem.statistics, problem.n, problem.pairs
     noise = rounding_of_sums(n) * (2.0 * moments[n:] + moments[s] * moments[t])
     noise += np.abs(g[s]) + np.abs(g[t])
     edge = np.where(np.abs(g[n:]) <= noise, 0.0, np.abs(g[n:]))

@@ -67,15 +67,6 @@ class NodewisePath(Path):
         shape = (self.nodes.estimates.variables.n_features,) * 2
         return tuple(sp.csr_array((some.values, (some.node, some.column)), shape=shape) for some in each)
 
-    def select_ebic(self, gamma: float = 0.25) -> Solution:
-        """Return the network in which every node takes the alpha of this path with its smallest EBIC.
-
-        The criterion is IsingFit's. So are the lists of alphas of `PerNode`, one per node; here all nodes
-        choose from the alphas of the path.
-        """
-        chosen = self.nodes.take(self.nodes.choose_ebic(gamma))
-        return NodewisePath.of_own_alphas(chosen, self.rule, self.tol)[0]
-
 
 def nodewise_path(
     X: ArrayLike,

@@ -5,7 +5,7 @@ Screening, solver and certificate are explained in docs/algorithm.md; they are i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass._core import Problem, path_bytes
-from isinglass.arguments import check_callable, check_count, check_positive
+from isinglass.arguments import check_callable, check_count, check_kind, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table
 from isinglass.data.counts import sd_of
@@ -65,7 +65,7 @@ def ising_path(
     n_threads: int | None = None,
     device: str | None = None,
     callback: Callable[[Solution], object] | None = None,
-    start: Solution | Sequence[Solution] | None = None,
+    start: Solution | None = None,
     kinds: Kinds | None = None,
     scores: Scores | None = None,
 ) -> Path:
@@ -99,9 +99,9 @@ def ising_path(
         "cpu". Edges are the same, couplings to tolerance.
     callback : callable, optional
         Called with each Solution as it is found. If it returns False, the path ends there.
-    start : Solution, or sequence of one per alpha, optional
-        Starting values for the first alpha, or for each alpha, such as the networks of a similar table at these alphas.
-        They save time, and change the results only by rounding.
+    start : Solution, optional
+        Where the solver starts, such as the network of a similar table. It saves time, and changes the results only by
+        rounding.
     kinds, scores : optional
         Kinds of the columns and scores of ordinal categories, as for `as_table`; by default columns whose type is
         categorical have categories. Scores must be multiples of one step.
@@ -132,8 +132,9 @@ def ising_path(
     top = problem.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=problem.alpha_at_zero)
     problem.check(grid)
-    solutions = _follow(problem, grid, tol, max_iter, _starts(start, grid, table.variables))
-    path = Path(collect(solutions, callback), tol=tol)
+    if start is not None:
+        _check_start(start, table.variables)
+    path = Path(collect(_follow(problem, grid, tol, max_iter, start), callback), tol=tol)
     warn_if_not_converged(path, problem.compiled.null_objective, max_iter)
     return path
 
@@ -160,34 +161,27 @@ def solve_near(
     return replace(problem.solution(state, alpha), converged=state.kkt_residual <= tol)
 
 
-def _starts(
-    start: Solution | Sequence[Solution] | None, grid: FloatArray, variables: Variables
-) -> list[Solution | None]:
-    """Return where each alpha of a grid starts; None: at the one before."""
-    starts: list[Solution | None] = [*start] if isinstance(start, Sequence) else [start, *[None] * (len(grid) - 1)]
-    if not all(isinstance(each, Solution | None) for each in starts):
-        raise ArgumentError("start", "must be a Solution, or a sequence of one per alpha", start)
-    if len(starts) != len(grid):
-        raise ArgumentError("start", f"must have one Solution per alpha ({len(grid)})", len(starts))
-    for network in (each.network for each in starts if each is not None):
-        if network.n_features != variables.n_features:
-            raise ArgumentError("start", f"must have one node per column ({variables.n_features})", network.n_features)
-        if any((getattr(network.variables, of) != getattr(variables, of)).any() for of in ("sizes", "has_scores")):
-            raise ArgumentError("start", "must have the kinds and numbers of categories of the table", network)
-    return starts
+def _check_start(start: Solution, variables: Variables) -> None:
+    check_kind("start", start, Solution, "a path")
+    given = start.network.variables
+    if given.n_features != variables.n_features:
+        raise ArgumentError("start", f"must have one node per column ({variables.n_features})", given.n_features)
+    if (given.sizes != variables.sizes).any() or (given.has_scores != variables.has_scores).any():
+        raise ArgumentError("start", "must have the kinds and numbers of categories of the table", start.network)
 
 
 def _follow(
-    problem: JointProblem, grid: FloatArray, tol: float, max_iter: int, starts: list[Solution | None]
+    problem: JointProblem, grid: FloatArray, tol: float, max_iter: int, start: Solution | None
 ) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid."""
-    compiled, scaled = problem.compiled, (grid / problem.penalty.unit).tolist()
-    strictness = strictness_among(compiled.n_features)
-    for alpha, start, here, following in zip(grid.tolist(), starts, scaled, [*scaled[1:], scaled[-1]], strict=True):
+    compiled, unit = problem.compiled, problem.penalty.unit
+    strictness, scaled = strictness_among(compiled.n_features), (grid / unit).tolist()
+    if start is not None:
+        reached = max(start.alpha, float(grid[0]))  # from there the solver stops on the way, as on a path
         with within_memory():
-            if start is not None:
-                reached = max(start.alpha, alpha)  # from there the solver stops on the way, as on a path
-                compiled.place(reached / problem.penalty.unit, *problem.reduction.point(start.network))
+            compiled.place(reached / unit, *problem.reduction.point(start.network))
+    for alpha, here, following in zip(grid.tolist(), scaled, [*scaled[1:], scaled[-1]], strict=True):
+        with within_memory():
             (state,) = compiled.follow([here], following, tol, max_iter, strictness)
         yield problem.solution(state, alpha)
 

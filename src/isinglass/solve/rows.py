@@ -151,6 +151,10 @@ class SumRows:
         return total, slack
 
 
+def _count_rows(codes: Bytes, weight: FloatArray | None) -> int:
+    return len(codes)
+
+
 def _total(answers: Sequence[Answer]) -> FloatArray:
     total = np.array(answers[0], dtype=np.float64)
     for answer in answers[1:]:
@@ -198,7 +202,7 @@ class PartedRows(SumRows):
     """
 
     def __init__(self, table: PartedTable, total: float, n_threads: int) -> None:
-        weighted = table.sizes if table.weights is None else table.each(_has_rows)
+        weighted = table.sizes if table.weights is None else table.each(_count_rows)
         super().__init__(np.flatnonzero(weighted).tolist())
         self.backend = table.backend
         self.recipe = _Recipe(table.selection, table.columns, total, n_threads)
@@ -224,10 +228,6 @@ class PartedRows(SumRows):
         self.rounds += 1
         logger.debug("round %d: %s over %d rows in %d parts", self.rounds, call, self.n_rows, len(answers))
         return list(answers.values())
-
-
-def _has_rows(codes: Bytes, weight: FloatArray | None) -> bool:
-    return len(codes) > 0
 
 
 @dataclass(frozen=True)
