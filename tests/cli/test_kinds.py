@@ -172,7 +172,6 @@ def test_groups_are_compared(table, tmp_path):
     run("compare", by, *words, "-o", tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "the edge weight is the norm of a table" in page
-    assert 'class="level"' in page  # the edges of party have no sign
     assert "3 ordinal variables (4 categories) and 1 nominal variable (3 categories)" in page
     lines = list(csv.DictReader(io.StringIO((tmp_path / "out" / "edges.csv").read_text())))
     at = {(line["source"], line["target"]): float(line["coupling in f"]) for line in lines}

@@ -158,7 +158,4 @@ def _describe(found: Mapping[str, Bootstrap]) -> dict[str, str]:
                 f"only about {plural(drops.n_per_share, 'subset')} per share of rows left out, too few for a "
                 "statement about 95 % of them; take more resamples, which are divided among the shares"
             )
-    n_constant = max(one.n_constant for one in found.values())
-    if n_constant:
-        facts["Constant"] = f"a column that varies in the table is constant in {plural(n_constant, 'resample')}"
     return facts

@@ -134,6 +134,4 @@ def _describe(found: GroupComparison) -> dict[str, str]:
     if found.least_p > LEVEL:
         permutations = plural(found.n_permutations, "permutation")
         facts["Caution"] = f"no p can be below {found.least_p:.2g} with {permutations}; take 1000"
-    if found.n_constant:
-        facts["Constant"] = f"a column is constant in a group in {plural(found.n_constant, 'permutation')}"
     return facts

@@ -210,14 +210,13 @@ class IsingEstimator(FittedNetwork, _ScikitLearn):
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
         """Return the names of the columns; other ``input_features`` than those of `fit` are refused."""
-        check_is_fitted(self)
-        names = np.array(self.network_.names, dtype=object)
-        if input_features is None:
-            return names
-        given, is_named = np.asarray(input_features, dtype=object), self.network_.variables.named
-        if len(given) != len(names) or (is_named and list(map(tidy_name, given)) != names.tolist()):
-            must = f"must be the {len(names)} columns of fit" + (" in the same order" if is_named else "")
-            raise ArgumentError("input_features", must, list(given))
+        names = np.array(self._record.network.names, dtype=object)
+        given = names if input_features is None else np.asarray(input_features, dtype=object)
+        is_other = self.network_.variables.named and list(map(tidy_name, given)) != names.tolist()
+        if len(given) != len(names) or is_other:
+            raise ArgumentError(
+                "input_features", f"must be the {len(names)} columns of fit in the same order", list(given)
+            )
         return given
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, check_word, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray, count_within
-from isinglass.data import Table, TableLike, are_counts, which_vary
+from isinglass.data import Table, TableLike, are_counts
 from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, DataError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
@@ -184,10 +184,9 @@ _Drawn = dict[str, Any]  # Any: arrays and numbers
 
 
 def _fit_resample(resampling: _Resampling, seed: SeedSequence, share: float) -> _Drawn:
-    """Return the network of one resample, and whether a column became constant."""
+    """Return the network of one resample."""
     times = resampling.draw.times(np.random.default_rng(seed), share)
     table, labels = resampling.resample(times)
-    became_constant = which_vary(resampling.table) & ~which_vary(table)
     with suppress_warnings(*COUNTED):
         choice = resampling.method.choose(table, groups=labels, run=resampling.run, warm_start=resampling.warm_start)
     solution = choice.solution.without_covariates()
@@ -196,7 +195,6 @@ def _fit_resample(resampling: _Resampling, seed: SeedSequence, share: float) -> 
         "values": solution.edge_values,
         "fields": solution.fields,
         "alpha": solution.alpha,
-        "constant": became_constant.any(),
         "converged": not failed(solution),
     }
 
@@ -214,6 +212,5 @@ def _gather(kind: str, solution: Solution, results: list[_Drawn], shares: FloatA
     draws = sp.csc_array((values, (draw, place)), shape=(len(results), len(pairs)))
     fields = np.array([result["fields"] for result in results])
     alphas = np.array([float(result["alpha"]) for result in results])
-    n_constant = sum(bool(result["constant"]) for result in results)
     edge_index = pairs_of(pairs, p)
-    return Bootstrap(kind, solution, edge_index, draws, fields, alphas, shares, n_constant, n_unconverged, reselect)
+    return Bootstrap(kind, solution, edge_index, draws, fields, alphas, shares, n_unconverged, reselect)

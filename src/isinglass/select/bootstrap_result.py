@@ -47,7 +47,6 @@ class Bootstrap(Frozen):
     fields: FloatArray  #: the fields in every resample, one row for each; with categories one per category
     alphas: FloatArray  #: the penalty of every resample; NaN where each node has its own
     dropped: FloatArray  #: share of the rows left out of every resample; 0 for the kind "rows"
-    n_constant: int = 0  #: resamples in which a column was constant that varies in the whole table
     n_unconverged: int = 0  #: resamples whose network is not proved optimal to its tolerance
     reselect: bool = True  #: whether the penalty was chosen again in every resample
 

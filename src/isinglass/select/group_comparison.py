@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, Arrays, Mask, count_within
 from isinglass.coupling_graph import union_keys
-from isinglass.data import Table, TableLike, category_counts, which_vary
+from isinglass.data import Table, TableLike, category_counts
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, DataError, listed, setting, suppress_warnings, warn
 from isinglass.pairs import pairs_of
@@ -143,7 +142,6 @@ def _gather(
         nodes_reached=null["nodes"].sum(axis=0, dtype=np.int64),
         paired=groups.subject is not None,
         reselect=reselect,
-        n_constant=int(null["constant"].sum()),
         n_unconverged=n_unconverged,
         method=method,
         stages=test.stages,
@@ -259,14 +257,9 @@ class _Test:
         inside, pairs = task_run(run), union_keys(networks)
         return cls(sample, method, inside, solutions, starts, stages, pairs, Differing.of(networks))
 
-    @cached_property
-    def _varies(self) -> Mask:
-        return which_vary(self.sample.table.with_weight(None))
-
     def permute(self, seed: SeedSequence) -> Arrays:
         """Return the differences of one permutation, and which edges and nodes reach what was observed."""
         parts = [self.sample.take(rows) for rows in self.sample.groups.shuffle(np.random.default_rng(seed))]
-        became_constant = [self._varies & ~which_vary(part.with_weight(None)) for part in parts]
         with suppress_warnings(*COUNTED):
             solutions = [
                 self.method.choose(part, run=self.run, warm_start=start).solution.without_covariates()
@@ -279,6 +272,5 @@ class _Test:
             "node": differing.nodes.max(),
             "edges": differing.edges >= least_equal(self.observed.edges),
             "nodes": differing.nodes >= least_equal(self.observed.nodes),
-            "constant": np.any(became_constant),
             "failed": np.asarray(any(map(failed, solutions))),
         }

@@ -79,7 +79,6 @@ class GroupComparison(Frozen):
     nodes_reached: NDArray[np.int64]  #: the same for the strength of each node
     paired: bool = False  #: whether labels were exchanged within subjects only
     reselect: bool = False  #: whether the penalty was chosen again in every permutation
-    n_constant: int = 0  #: permutations in which a column was constant in a group
     n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
     method: Method = field(default=Method())  #: how the networks were estimated
     stages: TwoStageRecord | None = None  #: what chose the penalty of all rows, if two stages did
