@@ -140,7 +140,7 @@ def quoted_facts():
     """Yield pages and phrases in them that quote numbers of the code."""
     from isinglass import EBIC, StARS, TwoStage
     from isinglass.app import session
-    from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
+    from isinglass.cli.info import TRIAL, TRIAL_ROWS
     from isinglass.data import weights
     from isinglass.data.column import BLANKS
     from isinglass.data.files import documents

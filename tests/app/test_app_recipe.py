@@ -57,9 +57,9 @@ def warnings_of(*words):
 
 def parse(words):
     """Return the arguments of `read_table` that the command line makes of options."""
-    from isinglass.cli.compare import compare
     from isinglass.cli.info import info
-    from isinglass.cli.reading import READING
+    from isinglass.cli.resampling import compare
+    from isinglass.cli.settings import READING
 
     command = compare if "--groups" in words else info
     with command.make_context("", list(words)) as ctx:
@@ -189,7 +189,7 @@ def test_columns_without_names_have_numbers(tmp_path, monkeypatch):
     np.savetxt("plain.csv", np.random.default_rng(0).integers(0, 3, (50, 6)), fmt="%d", delimiter=",")
     recipe, table = see(Recipe("plain.csv"))
     assert [column["key"] for column in table["columns"]] == list(range(6))
-    assert table["file"] == ["no header"]
+    assert table["file"] == ["header 'none'"]
     chosen = chosen_for(recipe, {"left_out": [1], "weights": 0})
     said = chosen.arguments()
     assert parse(["plain.csv", *words_of(chosen)]) == said
@@ -198,8 +198,8 @@ def test_columns_without_names_have_numbers(tmp_path, monkeypatch):
 
 def test_numbers_of_columns_do_not_count_row_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    table = np.column_stack([np.arange(50), np.random.default_rng(0).integers(0, 3, (50, 5))])
-    np.savetxt("plain.csv", table, fmt="%d", delimiter=",")
+    rows = np.random.default_rng(0).integers(0, 3, (50, 5)).tolist()
+    Path("plain.csv").write_text("".join(f"p{k},{','.join(map(str, row))}\n" for k, row in enumerate(rows)))
     recipe, found = see(Recipe("plain.csv"))
     assert found["has_row_names"]
     said = chosen_for(recipe, {"left_out": [1], "weights": 0}).arguments()
@@ -277,7 +277,7 @@ def test_kinds_and_codes_are_sent_for_single_columns():
 
 
 def test_the_page_offers_the_figures_that_commands_draw():
-    from isinglass.cli.plot import KINDS
+    from isinglass.cli.presentation import KINDS
 
     assert {*FIGURES} == {*KINDS} - {"check"}  # which needs the table
     assert all(figure["title"] for figure in FIGURES.values())

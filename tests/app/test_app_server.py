@@ -21,9 +21,9 @@ import pytest
 from isinglass.app import server as app_server
 from isinglass.app import session as app_session
 from isinglass.app.jobs import Changes, Job, JobQueue
-from isinglass.app.open_table import OpenTable
 from isinglass.app.recipe import Recipe
 from isinglass.app.server import Server
+from isinglass.app.session import OpenTable
 
 
 @pytest.fixture(scope="module")
@@ -307,29 +307,14 @@ def test_choices_are_added_to_those_for_which_the_table_is_read(client, ratings)
     assert ratings.shown.results["fit"].recipe.command_text("fit").startswith(command)
 
 
-@pytest.mark.parametrize("chosen", [{"codes": {"1": ["9"]}}, {"codes": {"1": None}}], ids=["inspected", "taken back"])
-def test_a_fit_waits_until_the_table_has_been_read_as_chosen(client, ratings, chosen):
+def test_nothing_starts_while_the_table_is_read_with_the_last_choices(client, ratings):
     with ratings.changes:
         ratings.choose({"codes": {"1": ["9"]}})
-        ratings.run("fit")
-        assert (client.server.session.state()["pending"], ratings.queue.jobs) == ("fit", [])
-        ratings.choose(chosen)
-    state = client.wait(lambda state: state["results"] and is_idle(state))
-    assert (state["stale"], state["pending"], state["problem"]) == (False, None, "")
-    assert ("--na" in ratings.shown.results["fit"].recipe.command_text("fit")) == bool(chosen["codes"]["1"])
-
-
-@pytest.mark.parametrize(
-    ("job", "kind", "problem"),
-    [("fit", "continuous", "The last choice of a kind or a code was undone"), ("figure", "nominal", "Fit the network")],
-)
-def test_a_job_does_not_start_with_other_choices(client, ratings, job, kind, problem):
-    with ratings.changes:
-        ratings.choose({"kinds": {"0": kind}})  # a column of words cannot be read as numbers
-        ratings.run(job)
-    state = client.wait(lambda state: state["problem"] and is_idle(state))
-    assert state["problem"].startswith(problem)
-    assert (state["pending"], state["jobs"], state["results"]) == (None, [], {})
+        with pytest.raises(ValueError, match="being read with the last choices"):
+            ratings.run("fit")
+    state = client.run("fit")
+    assert (state["stale"], state["problem"]) == (False, "")
+    assert "--na b=9" in ratings.shown.results["fit"].recipe.command_text("fit")
 
 
 @pytest.mark.parametrize("kind", ["nominal", "continuous"])  # which can, and cannot be read

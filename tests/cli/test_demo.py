@@ -53,7 +53,7 @@ def test_the_questionnaire(demo):
 
 def test_files_of_others_stay(tmp_path):
     (tmp_path / "senate.csv").write_text("mine")
-    assert "was not written by isinglass" in run("demo", "-o", tmp_path, code=2).stderr
+    assert "was not written by this command" in run("demo", "-o", tmp_path, code=2).stderr
     assert (tmp_path / "senate.csv").read_text() == "mine"
     assert not (tmp_path / "run.json").exists()
 

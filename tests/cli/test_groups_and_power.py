@@ -82,11 +82,11 @@ def test_bad_groups_are_named(table, tmp_path):
     line = error_line(run("compare", table, "--groups", "gender", "--alpha", "0.1", code=3))
     assert ": --groups must name a column of the table; got 'gender'" in line
     line = error_line(run("compare", table, "--groups", "sex", "--paired", "subject", "--alpha", "0.1", code=3))
-    assert ": --paired must name a column of the table; got 'subject'" in line
+    assert ": --groups/--paired must name a column of the table; got 'subject'" in line
     line = error_line(run("compare", table, "--groups", "#9", "--paired", "#10", "--alpha", "0.1", code=3))
-    assert ": --groups must name a column of the table, which has 8; got #9." in line
+    assert ": --groups/--paired must name a column of the table, which has 8; got #9." in line
     line = error_line(run("compare", table, *WORDS, "--paired", "who", "--weights", "who", code=3))
-    assert ": --weights and --paired must be different columns; got 'who'." in line
+    assert ": --weights and --groups/--paired must be different columns; got 'who'." in line
     line = error_line(run("compare", table, *WORDS, "--paired", "sex", code=2))
     assert line == "Error: --groups and --paired must be different columns."
     (tmp_path / "one.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,m\n")
@@ -126,7 +126,7 @@ def test_rows_without_a_group_or_a_subject_are_left_out(tmp_path, missing):
     assert [group["n_rows"] for group in read_json(done.stdout, "compare")["groups"]] == [(len(X) - n_gone) // 2] * 2
     said = "left out 2 of" if missing == "impute" else "2 missing group labels. The"
     assert " ".join(done.stderr.split()).count(said) == 1
-    assert "; paired; 2 rows without a group or a subject left out" in run(*words, "--paired", "who").stderr
+    assert "; paired; 2 rows without a label left out" in run(*words, "--paired", "who").stderr
 
 
 def test_groups_with_different_shares_of_missing_cells_are_bad_data(tmp_path):
@@ -179,27 +179,6 @@ def test_wording_of_items_reaches_the_report(table, tmp_path):
     (tmp_path / "items.csv").write_text("name,wording\nitem 1,I sleep well.\n")
     run("report", tmp_path / "net", "--attributes", tmp_path / "items.csv", "-o", tmp_path / "page.html")
     assert "I sleep well." in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-def test_value_labels_name_the_groups(tmp_path):
-    coded = write_csv(tmp_path / "coded.csv", [*NAMES, "sex"], [[*x, s] for x, s in zip(X.tolist(), SEX, strict=True)])
-    for codes in ({"men": 1, "women": 2}, {"men": 0, "women": 1}):
-        rows = [[*x, codes[s]] for x, s in zip(X.tolist(), SEX, strict=True)]
-        numbered = write_csv(tmp_path / "numbered.csv", [*NAMES, "sex"], rows)
-        labels = ",".join(f"{code}={label}" for label, code in codes.items())
-        said = run("compare", numbered, *WORDS, "--value-labels", f"sex={labels}", "-o", tmp_path / "out")
-        assert f"men ({len(X) // 2} rows), women ({len(X) // 2} rows)" in said.stderr
-        assert (tmp_path / "out" / "edges.csv").read_text() == run("compare", coded, *WORDS).stdout
-        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-        assert "men minus women" in page
-    one_by_one = ["--value-labels", "sex=0=men", "--value-labels", "sex=1=women"]
-    joined = run("compare", numbered, *WORDS, *one_by_one).stdout
-    assert joined == run("compare", numbered, *WORDS, "--value-labels", "sex=0=men,1=women").stdout
-    line = error_line(run("compare", numbered, *WORDS, *one_by_one, "--value-labels", "sex=1=men", code=2))
-    assert "names the value '1' of sex twice" in line
-    line = error_line(run("compare", numbered, *WORDS, "--value-labels", "sex=0=men", code=3))
-    assert "--value-labels must label every value of column 'sex'; got 1. Add its label." in line
-    assert "gender=1=men,2=women" in error_line(run("compare", numbered, *WORDS, "--value-labels", "sex", code=2))
 
 
 @pytest.mark.parametrize(("n_permutations", "is_cautioned"), [(18, True), (19, False)])

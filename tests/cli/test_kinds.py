@@ -147,8 +147,8 @@ def test_info_shows_kinds_and_levels(table):
     answer = run("info", table, *KINDS)
     assert answer.exit_code == 0
     assert "1 binary, 3 ordinal, 1 nominal" in answer.stdout
-    assert "party        nominal  blue, green, red" in answer.stdout
-    assert "a1 … a3 (3)  ordinal  1 < 2 < 3 < 4" in answer.stdout
+    assert "party   nominal  blue, green, red" in answer.stdout
+    assert "a1      ordinal  1 < 2 < 3 < 4" in answer.stdout
     record = json.loads(run("info", table, *KINDS, "--json").stdout)
     assert record["kinds"]["party"] == "nominal"
     assert record["categories"]["a1"] == [1, 2, 3, 4]
@@ -225,37 +225,12 @@ def test_clear_errors(table):
         (["--nominal", "#99"], "got #99", 3),
         (["--drop", "#99"], "got #99", 3),
         (["--weights", "#99"], "got #99", 3),
-        (["--ordinal", "a1", "--nominal", "a1"], "both name a1", 2),
+        (["--ordinal", "a1", "--nominal", "a1"], "two about a1", 2),
         ([], "State its kind (--ordinal, --nominal or --continuous), ", 3),
     ):
         answer = invoke("info" if words else "fit", table, *words)
         assert answer.exit_code == code
         assert message in " ".join(answer.stderr.split())
-
-
-def test_value_labels_are_categories_in_the_order_of_their_values(tmp_path):
-    rng = np.random.default_rng(0)
-    base = rng.integers(0, 4, 300)
-    codes = np.column_stack([base + 1, np.clip(base + rng.integers(0, 2, 300), 0, 3) + 1, base > 1])
-    table = write_csv(tmp_path / "t.csv", ["mood", "sleep", "rest"], codes.tolist())
-    labels = "1=never,2=some days,3=most days,4=always"
-    words = ["--ordinal", "mood,sleep", "--alpha", "0.05"]
-    run("fit", table, *words, "-o", tmp_path / "plain")
-    run(
-        "fit",
-        table,
-        *words,
-        "--value-labels",
-        f"mood={labels}",
-        "--value-labels",
-        f"sleep={labels}",
-        "-o",
-        tmp_path / "net",
-    )
-    network = load(tmp_path / "net" / "model.npz").network
-    assert network.categories[0] == network.categories[1] == ("never", "some days", "most days", "always")
-    assert network.edge_values.tolist() == load(tmp_path / "plain" / "model.npz").network.edge_values.tolist()
-    assert "mood=some days" in run("predict", tmp_path / "net", table).stdout.splitlines()[0]  # reads the labels again
 
 
 def test_numbers_of_a_column_that_is_left_out_are_shown_in_order(tmp_path):
@@ -272,14 +247,14 @@ def test_encode_says_what_to_do_instead():
     assert "Columns with more categories are declared with --ordinal." in line
     assert "to 0, 1 or missing (--encode 3=); got 2" in line
     line = run("fit", "-", "--encode", "x=1", stdin=text, code=3).stderr
-    assert "--encode must say what every value means; got 'y'" in line
+    assert "--encode must say what every value means; got 1, 2, 3" in line
     rows = "".join(f"{k % 3},{'xy'[k % 2]}\n" for k in range(30))
     line = run("fit", "-", stdin=f"a,b\n{rows}", code=3).stderr
     assert "`isinglass info FILE`, or guess=True, proposes a kind for every column." in line
     line = run("fit", "-", "--ordinal", "a", "--binarize", "a=1", stdin=text, code=3).stderr
     assert "--binarize and --ordinal, --nominal or --continuous must not name the same column" in line
     said = run("fit", "-", "--encode", "a=1=0,2=1", "--encode", "a=1=0,2=2", stdin=text, code=2).stderr
-    assert "not for the same column; got a twice" in " ".join(said.split())
+    assert "must say one thing about a column; got two about a" in " ".join(said.split())
 
 
 @pytest.mark.parametrize("others", ["auto", "yes=1,no=0"])

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from choices import two_stage
-from commands import run, write_csv
+from commands import run
 
 from isinglass import impute, load, read_table, save, simulate
-from isinglass.data import completion
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +42,8 @@ def test_fit_imputes_as_the_library_does(survey, tmp_path):
     kept = gone[~gone.all(axis=1)]
     assert (missing["treatment"], missing["n_left_out"], missing["n_imputations"]) == ("impute", 1, 10)
     assert (missing["n_rows"], missing["n_cells"]) == (200, gone.sum())
-    assert [column["missing"] for column in missing["columns"]] == pytest.approx(kept.mean(axis=0))
-    assert all(0 < column["missing_information"] < 1 for column in missing["columns"])
+    assert missing["column_shares"] == pytest.approx(kept.mean(axis=0))
+    assert all(0 < share < 1 for share in missing["column_information"])
     assert all(0 < edge["missing_information"] < 1 for edge in found["edges"])
     assert "1 row without any answer left out" in result.stderr
     strongest = max(found["edges"], key=lambda edge: abs(edge["coupling"]))
@@ -62,9 +61,8 @@ def test_fit_imputes_as_the_library_does(survey, tmp_path):
 def test_info_shows_holes_by_column_and_pattern(survey):
     found = json.loads(run("info", survey, "--json").stdout)
     gone = read_table(survey, missing="impute").holes
-    assert found["missing_by_column"] == pytest.approx(dict(zip("abcde", gone.mean(axis=0), strict=True)))
+    assert [column["missing"] for column in found["columns"]] == pytest.approx(gone.mean(axis=0))
     assert found["n_rows_with_holes"] == gone.any(axis=1).sum()
-    assert found["n_rows_without_answer"] == 1
     assert found["n_missing_patterns"] == len({tuple(row) for row in gone[gone.any(axis=1)]})
     for pattern in found["missing_patterns"]:
         same = (gone == np.isin(list("abcde"), pattern["columns"])).all(axis=1)
@@ -79,53 +77,16 @@ def test_what_zero_and_drop_did_is_said(survey):
     assert "--missing impute" in run("fit", survey, code=3).stderr
 
 
-def test_completed_tables_are_written_to_a_folder(survey, tmp_path, monkeypatch):
-    decoded, decode = [], completion._own_cells
-    monkeypatch.setattr(completion, "_own_cells", lambda column, rule: decoded.append(rule) or decode(column, rule))
-    run("fit", survey, "--missing", "impute", "-o", tmp_path / "net")
-    result = run("predict", tmp_path / "net", survey, "--impute", "--tables", 3, "-o", tmp_path / "several", "--json")
-    record = json.loads(result.stdout)
-    assert len(decoded) == 5  # the observed cells of each column once, not once per table
-    assert record["tables"] == [f"completed_{k}.csv" for k in (1, 2, 3)]
-    assert (record["n_rows"], record["n_left_out"]) == (199, 1)
-    assert "1 row without any answer left out" in result.stderr
-    source = read_table(survey, missing="impute")
-    kept = ~source.holes.all(axis=1)
-    tables = [read_table(tmp_path / "several" / name).codes for name in record["tables"]]
-    for cells in tables:
-        np.testing.assert_array_equal(cells[~source.holes[kept]], source.codes[kept][~source.holes[kept]])
-    assert (tables[0] != tables[1]).any()
-    # Fewer tables afterwards: the folder keeps no table of another seed.
-    run("predict", tmp_path / "net", survey, "--impute", "--tables", 2, "--seed", 1, "-o", tmp_path / "several")
-    assert sorted(path.name for path in (tmp_path / "several").glob("*.csv")) == ["completed_1.csv", "completed_2.csv"]
-    for words in (["--impute"], ["-o", tmp_path / "x"]):
-        assert (
-            "--tables needs --impute" in run("predict", tmp_path / "net", survey, "--tables", 2, *words, code=2).stderr
-        )
-
-
 def test_spellings_of_missing_cells_by_column(tmp_path):
     table = tmp_path / "codes.csv"
     table.write_text("a,b\n0,9\n9,1\n1,0\n0,1\n")
     assert json.loads(run("info", table, "--na", "9", "--json").stdout)["n_missing"] == 2
     both = run("info", table, "--na", "a=9", "--na", "#2=9", "--json")
-    assert json.loads(both.stdout)["missing_by_column"] == {"a": 0.25, "b": 0.25}
+    assert [column["missing"] for column in json.loads(both.stdout)["columns"]] == [0.25, 0.25]
     assert "b       ordinal?  0 < 1 < 9" in run("info", table, "--na", "a=9").stdout  # its 9 may be an answer
     run("fit", table, "--alpha", "0.1", "--missing", "drop", "--na", "a=9", "--na", "b=9", "-o", tmp_path / "net")
     score = run("predict", tmp_path / "net", table, "--score")  # the model remembers
     assert float(score.stdout) < 0
-
-
-def test_what_a_fit_needs_names_doubtful_codes(tmp_path):
-    table = write_csv(tmp_path / "t.csv", ["a", "b"], [[(1, 2, 3, 4, 5, 99)[k % 6], k % 2] for k in range(60)])
-    said = " ".join(run("info", table).stdout.split())
-    assert "--ordinal a (change the kinds that were guessed wrong, and add --na if a warning is right)" in said
-    assert "Fit needs no option, but --na if a warning is right" in " ".join(
-        run("info", table, "--ordinal", "a").stdout.split()
-    )
-    assert "--na" not in run("info", table, "--na", "99").stdout
-    tailed = write_csv(tmp_path / "tail.csv", ["x", "b"], [[round(1.07**k, 3), k % 2] for k in range(200)])
-    assert "add --normal-scores if a warning is right" in " ".join(run("info", tailed).stdout.split())
 
 
 def test_nothing_missing_gives_the_same_network(tmp_path):

@@ -66,7 +66,7 @@ RECORDS = [
 def test_fault_01_a_foreign_record_protects_the_files(tmp_path, context, record):
     (tmp_path / "run.json").write_text(record)
     (tmp_path / "a").write_text("precious")
-    with pytest.raises(click.BadParameter, match="not written by isinglass"):
+    with pytest.raises(click.BadParameter, match="not written by this command"):
         OutputFolder(tmp_path, ["a"])
 
 
@@ -112,7 +112,7 @@ def test_fault_01_an_input_is_not_removed_although_we_wrote_it(tmp_path, context
 def test_fault_01_a_file_that_was_edited_is_kept(tmp_path, context):
     fill(OutputFolder(tmp_path / "out", ["a", "b"]), a="1", b="2")
     (tmp_path / "out" / "a").write_text("notes of mine")
-    with pytest.raises(click.BadParameter, match="has changed since isinglass wrote it"):
+    with pytest.raises(click.BadParameter, match="has changed since"):
         OutputFolder(tmp_path / "out", ["a", "b"])
     fill(OutputFolder(tmp_path / "out", ["a", "b"], force=True), b="3")
     assert files_of(tmp_path / "out").keys() == {"a", "b", "run.json"}
@@ -242,6 +242,6 @@ def test_a_folder_that_cannot_be_written_to_is_refused_first(tmp_path, monkeypat
     monkeypatch.setattr(
         os, "access", lambda path, mode: access(path, mode) and path != locked
     )  # root may write anywhere
-    monkeypatch.setattr("isinglass.cli.reading.Reading.read", None)  # nothing is read or computed
+    monkeypatch.setattr("isinglass.cli.settings.Reading.read", None)  # nothing is read or computed
     line = error_line(run(*(word.format(table=table, locked=locked) for word in words), code=2))
     assert line == f"Error: Invalid value for '-o': '{locked}' cannot be written to."

@@ -3,16 +3,12 @@
 import io
 import json
 import sys
-import threading
-import time
 
 import click
 import pytest
 
 from isinglass.cli import COMMANDS, main
-from isinglass.cli import console as console_module
-from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.exits import spell
+from isinglass.cli.console import Console, format_seconds, spell
 from isinglass.cli.fit import fit
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, setting
 
@@ -85,8 +81,8 @@ def test_a_wrong_argument_carries_its_parts_and_travels():
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        *[(1e-5, "under 1 ms"), (0.25, "250 ms"), (0.9996, "1.0 s"), (2.34, "2.3 s"), (9.97, "10 s"), (59, "59 s")],
-        *[(59.7, "1 min 0 s"), (61, "1 min 1 s"), (7200, "2.0 h")],
+        *[(1e-5, "under 1 ms"), (0.25, "250 ms"), (2.34, "2.3 s"), (59, "59.0 s")],
+        *[(90, "1.5 min"), (7200, "2.0 h")],
     ],
 )
 def test_durations(seconds, text):
@@ -112,36 +108,11 @@ def watch(monkeypatch) -> Terminal:
     return stream
 
 
-def wait_for_words(terminal: Terminal) -> None:
-    end = time.monotonic() + 60
-    while "Working" not in terminal.getvalue() and time.monotonic() < end:
-        time.sleep(0.01)
-
-
-def test_progress_appears_once_patience_is_over(monkeypatch):
+def test_progress_is_shown_and_gone_after_an_error(monkeypatch):
     terminal = watch(monkeypatch)
-    monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.05)
-    with Console().progress("Working"):
-        wait_for_words(terminal)
-    assert "Working" in terminal.getvalue()
-
-
-def test_short_work_shows_nothing(monkeypatch):
-    terminal = watch(monkeypatch)
-    with Console().progress("Working"):
-        timers = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
-    assert terminal.getvalue() == ""
-    assert timers
-    assert not any(timer.is_alive() for timer in timers)
-
-
-def test_progress_is_gone_after_an_error(monkeypatch):
-    terminal = watch(monkeypatch)
-    monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.01)
 
     def work():
         with Console().progress("Working"):
-            wait_for_words(terminal)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -152,12 +123,8 @@ def test_progress_is_gone_after_an_error(monkeypatch):
 
 def test_quiet_means_no_progress(monkeypatch):
     terminal = watch(monkeypatch)
-    monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.01)
     with Console(quiet=1).progress("Working"):
-        time.sleep(0.05)
-    assert terminal.getvalue() == ""
-    assert Console(quiet=1).progress_wanted is False
-    assert Console().progress_wanted is None
+        assert terminal.getvalue() == ""
 
 
 def test_a_warning_is_said_once_and_becomes_an_error_if_strict(capsys):

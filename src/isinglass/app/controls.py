@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from isinglass.cli.grammar import spell_column
 from isinglass.errors import Setting, join_words
 
@@ -32,8 +30,15 @@ def name_control(mention: Setting) -> str | None:
     """Return how a message mentions a control of the page; None for what the page has no control for."""
     value, name = mention.value, "groups" if mention.name == "labels" else mention.name
     if name == "na_values" and mention.has_value:
-        return join_words([_name_codes(column, codes) for column, codes in value.items()])
-    columns = _list_columns(value)
+        of_all = {column: f"“{LABELS[name]}: {join_words(codes)}”" for column, codes in value.items() if column is None}
+        return join_words(
+            [
+                of_all.get(column) or f"“{join_words(codes)} {LABELS['na_value']} {spell_column(column)}”"
+                for column, codes in value.items()
+            ]
+        )
+    named = value if isinstance(value, list | tuple) else [value]
+    columns = join_words([spell_column(each) if isinstance(each, int) else str(each) for each in named])
     if name == "drop" and mention.has_value:  # a number is of a file that cannot be opened, with no boxes
         return None if isinstance(value, int) else f"untick {columns}"
     if name in OPTIONS["kinds"]:
@@ -42,19 +47,3 @@ def name_control(mention: Setting) -> str | None:
         return None
     chosen = OPTIONS.get(name, {}).get(str(value), columns)
     return f"“{LABELS[name]}: {chosen}”" if mention.has_value and name != "id_column" else f"“{LABELS[name]}”"
-
-
-def _name_codes(column: str | None, codes: Sequence[str]) -> str:
-    """Return the control for codes of a column, or of all."""
-    text = join_words(codes)
-    return (
-        f"“{LABELS['na_values']}: {text}”"
-        if column is None
-        else f"“{text} {LABELS['na_value']} {spell_column(column)}”"
-    )
-
-
-def _list_columns(value: object) -> str:
-    """Return columns, given by name or by number, as words."""
-    named = value if isinstance(value, list | tuple) else [value]
-    return join_words([spell_column(each) if isinstance(each, int) else str(each) for each in named])

@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import Any, Literal
 
-from isinglass.cli.bootstrap import LEAST_DROPS
-from isinglass.cli.reading import kinds_by_key, spell_reading
+from isinglass.cli.resampling import LEAST_DROPS
+from isinglass.cli.settings import kinds_by_key, spell_reading
 from isinglass.json_text import JsonObject
 
 JOBS: JsonObject = tomllib.loads(files("isinglass.app").joinpath("jobs.toml").read_text(encoding="utf-8"))

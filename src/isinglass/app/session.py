@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import itertools
+import json
+import os
 import shutil
 import tempfile
 import time
 import zipfile
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 from isinglass.app.controls import LABELS, OPTIONS
 from isinglass.app.jobs import Changes, Job, JobQueue
-from isinglass.app.open_table import OpenTable
 from isinglass.app.recipe import FIGURES, JOBS, MOST_RESAMPLES, Choices, Recipe
 from isinglass.cli.console import csv_text
 from isinglass.json_text import JsonObject
@@ -20,10 +23,94 @@ from isinglass.json_text import JsonObject
 MOST_BYTES = 1 << 30  # of a table
 RESULT_JOBS = [kind for kind in JOBS if "targets" in JOBS[kind]]  # the others inspect a table
 FIRST = {"fit": "Fit the network first.", "bootstrap": "Run the bootstrap first."}  # what other jobs start from
-STALE = "The choices have changed since the fit. Fit again."
 JOB_FIELDS = ("kind", "key", "sources", "number", "state", "text", "count", "total", "left", "error")
 RESULT_FIELDS = ("kind", "key", "sources", "facts", "warnings")
 """What the page shows of jobs, and of results."""
+LAYOUTS = itertools.count(1)
+
+
+class OpenTable:
+    """A table in a folder of its own.
+
+    Choices that change what values mean require another inspection of the table. They are *settled* when the last
+    inspection was made with the same meaning. At most one inspection is under way.
+    """
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        self.folder = folder
+        self.settled = recipe  # what the last inspection found, and choices that agree with it
+        self.wanted = recipe.choices  # the choices now
+        self.layout = 0  # another number for every table, because places mean other columns; 0 before the inspection
+        self.inspection: Job | None = None  # the one under way
+        self.results: dict[str, Job] = {}  # by key; all of one fit
+
+    @property
+    def recipe(self) -> Recipe:
+        """The choices now, with what the last inspection found."""
+        return replace(self.settled, choices=self.wanted)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether what the last inspection found holds for the choices now."""
+        return self.wanted == self.settled.choices
+
+    def is_current(self, key: str) -> bool:
+        """Tell whether there is a result with this key, and it is of the choices now."""
+        job = self.results.get(key)
+        return job is not None and job.recipe.arguments(job.kind) == self.recipe.arguments(job.kind)
+
+    def inspect(self) -> Job:
+        """Return the inspection to start."""
+        self.inspection = Job("look", self.recipe, self.folder)
+        return self.inspection
+
+    def choose(self, choices: Choices) -> Job | None:
+        """Apply choices, and return the inspection to start, if one is needed and none is under way."""
+        self.wanted = choices
+        if self.recipe.commands("look") == self.settled.commands("look"):
+            self.settled = self.recipe
+            return None
+        return self.inspect() if self.inspection is None else None
+
+    def accept(self, inspection: Job) -> None:
+        """Take over what an inspection found."""
+        table, choices = json.loads(inspection.output), inspection.recipe.choices
+        if not self.layout:
+            self.layout = next(LAYOUTS)
+            self.wanted = choices = replace(choices, weights=table["weights"])
+        self.settled = replace(inspection.recipe, table=table, choices=choices)
+
+    def refuse(self, inspection: Job) -> str:
+        """Undo the choices with which the table could not be read, keep those of other kinds, and say why."""
+        before = self.settled.choices
+        self.wanted = replace(self.wanted, kinds=before.kinds, codes=before.codes)
+        return f"The last choice of a kind or a code was undone; other choices are kept. {inspection.error}"
+
+    def new_job(self, kind: str) -> Job:
+        """Return a job in a new folder, with the file and the results that it starts from: it changes no other."""
+        job = Job(kind, self.recipe, Path(tempfile.mkdtemp(dir=self.folder)))
+        paths = {self.settled.file: self.folder / self.settled.file}
+        for key in job.sources:
+            paths |= self.results[key].files()
+        for name, path in paths.items():
+            target = job.folder / name
+            target.parent.mkdir(exist_ok=True)
+            try:
+                os.link(path, target)
+            except OSError:  # some file systems have no links
+                shutil.copyfile(path, target)
+        return job
+
+    def store(self, job: Job) -> None:
+        """Add a result, in place of the one before and of all that was made from that."""
+        replaced = [one for one in self.results.values() if one.key == job.key or job.key in one.sources]
+        self.results = {key: one for key, one in self.results.items() if one not in replaced} | {job.key: job}
+        for one in replaced:
+            shutil.rmtree(one.folder, ignore_errors=True)
+
+    def files(self) -> dict[str, Path]:
+        """Return the files of all results, by their names for the page: the report is that of the last job."""
+        return {name: path for job in self.results.values() for name, path in job.files().items()}
 
 
 class Session:
@@ -110,25 +197,18 @@ class Session:
                 raise ValueError("The columns have changed meanwhile. Choose again.")
             choices = Choices.read(record, len(table.settled.table["columns"]), table.wanted)
             self.problem = ""
-            self._settle(choices)
+            self._inspect_if_needed(choices)
 
     def _require_table(self) -> OpenTable:
         if not self.shown.layout:
             raise ValueError("Open a table first, and wait until its columns are shown.")
         return self.shown
 
-    def _settle(self, choices: Choices) -> None:
-        """Apply choices, and start the inspection that they need, or the job that waits for none."""
-        table = self.shown
-        inspection = table.choose(choices)
+    def _inspect_if_needed(self, choices: Choices) -> None:
+        """Apply choices, and start the inspection that they need, if any."""
+        inspection = self.shown.choose(choices)
         if inspection is not None:
             self.inspections.start(inspection)
-        elif table.is_settled and table.pending is not None:
-            try:
-                self._start(table.pending)
-            except ValueError as error:
-                self.problem = str(error)
-            table.pending = None
         self.changes.notify_tabs()
 
     def _on_inspection_end(self, job: Job) -> None:
@@ -142,40 +222,32 @@ class Session:
             if job.state == "done":
                 table.accept(job)
             else:
-                self.problem, table.pending = table.refuse(job), None
-        self._settle(table.wanted)
+                self.problem = table.refuse(job)
+        self._inspect_if_needed(table.wanted)
 
     # Jobs
 
     def run(self, kind: str) -> None:
-        """Start a fit, a bootstrap, a comparison of groups or a figure, when the table has been read as chosen."""
+        """Start a fit, a bootstrap, a comparison of groups or a figure, unless its result is there or on its way."""
         if kind not in RESULT_JOBS:
             raise ValueError("Unknown job.")
         with self.changes:
             table = self._require_table()
-            if table.is_settled:
-                self._start(kind)
-            else:
-                table.pending = kind
-                self.changes.notify_tabs()
-
-    def _start(self, kind: str) -> None:
-        """Start a job of the choices now, unless its result is there or on its way."""
-        table = self.shown
-        recipe, unfinished = table.recipe, {one.key: one for one in self.queue.jobs if one.is_open}
-        for source in recipe.sources(kind):
-            if source in unfinished or source not in table.results:
-                raise ValueError(FIRST[source])
-            if not table.is_current(source):
-                raise ValueError(STALE)
-        if kind == "compare" and recipe.choices.groups is None:
-            raise ValueError("Choose the column that holds the groups first.")
-        same = unfinished.get(recipe.key(kind))
-        if same is not None:
-            if same.recipe.commands(kind) != recipe.commands(kind):
+            if not table.is_settled:
+                raise ValueError("The table is being read with the last choices. Try again when it has been read.")
+            recipe, unfinished = table.recipe, {one.key: one for one in self.queue.jobs if one.is_open}
+            for source in recipe.sources(kind):
+                if source in unfinished or source not in table.results:
+                    raise ValueError(FIRST[source])
+                if not table.is_current(source):
+                    raise ValueError("The choices have changed since the fit. Fit again.")
+            if kind == "compare" and recipe.choices.groups is None:
+                raise ValueError("Choose the column that holds the groups first.")
+            same = unfinished.get(recipe.key(kind))
+            if same is not None and same.recipe.commands(kind) != recipe.commands(kind):
                 raise ValueError("This is running or waiting with other choices. Stop it first.")
-        elif kind != "fit" or not table.is_current("fit"):  # which would replace itself, and all made from it
-            self.queue.start(table.new_job(kind))
+            if same is None and not (kind == "fit" and table.is_current("fit")):  # which would replace itself
+                self.queue.start(table.new_job(kind))
 
     def stop(self, number: int) -> None:
         """Stop a job."""
@@ -212,7 +284,6 @@ class Session:
             "row_names": recipe.row_names,
             "is_reading": any(job.is_open for job in self.inspections.jobs),
             "is_opening": self.opening is not None,
-            "pending": table.pending,
             "problem": self.problem,
             "table": recipe.table if table.layout else None,
             "choices": vars(table.wanted),

@@ -72,7 +72,7 @@ function showFit() {
   const [covariates, nodes] = [true, false].map((adjusted) =>
     used.filter(([place]) => choices.covariates.includes(place) === adjusted).map(([, column]) => column),
   );
-  byId("run-fit").disabled = nodes.length < 2 || isBeingReplaced() || isRunning("fit") || isFitted();
+  byId("run-fit").disabled = nodes.length < 2 || isBeingRead() || isRunning("fit") || isFitted();
   if (nodes.length < 2) {
     byId("chosen").textContent = "A network needs at least two columns. Tick them under Columns.";
     return;
@@ -83,7 +83,6 @@ function showFit() {
   const size = `A network of ${nodes.length} columns (${countKinds(nodes)}), from ${rows}${adjusted}.`;
   const sentences = [size, "The penalty is chosen from the data."];
   if (isFitted()) sentences.push("It is fitted.");
-  else if (state.pending === "fit") sentences.push("The fit begins when the table has been read.");
   byId("chosen").textContent = sentences.join(" ");
 }
 
@@ -98,14 +97,15 @@ function isFitted() {
   return !state.stale && state.choices === requests.confirmed;
 }
 
-/* Tell whether another table is on its way, which discards what is made of this one. */
-function isBeingReplaced() {
-  return requests.sending !== null || state.is_opening;
+/* Tell whether a table is on its way, or is being read with the last choices: nothing can be started meanwhile. */
+function isBeingRead() {
+  const isTold = !requests.unanswered && state.version >= requests.included;
+  return requests.sending !== null || state.is_opening || state.is_reading || !isTold;
 }
 
-/* Tell whether a job of this kind runs or waits, for others or for the table to be read. */
+/* Tell whether a job of this kind runs or waits. */
 function isRunning(kind) {
-  return state.pending === kind || state.jobs.some((job) => job.kind === kind && isOpen(job));
+  return state.jobs.some((job) => job.kind === kind && isOpen(job));
 }
 
 function showCode() {

@@ -13,18 +13,16 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
 from isinglass.app.controls import name_control
-from isinglass.cli import fit, main, table_info  # noqa: F401 - fit is loaded before the first request
+from isinglass.cli import fit, main  # noqa: F401 - fit is loaded before the first request
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, Page
-from isinglass.cli.exits import as_failure
+from isinglass.cli.console import Console, Page, as_failure
 from isinglass.cli.grammar import spell_number
-from isinglass.cli.option_table import TABLE
-from isinglass.cli.reading import READING, Reading
-from isinglass.cli.table_info import ColumnInfo
+from isinglass.cli.info import ColumnInfo, find_weights, look_at, row_names_number
+from isinglass.cli.options import TABLE
+from isinglass.cli.settings import READING, Reading
 from isinglass.data.files import read_table  # noqa: F401 - as above
 from isinglass.data.meaning.guessing import NO_ANSWERS
 from isinglass.json_text import JsonObject
@@ -89,33 +87,28 @@ def run_command(words: list[str], page: Page) -> str:
 @command("look", TABLE, bundles=[READING])
 def look(console: Console, table: str, reading: Reading) -> None:
     """Write the columns of TABLE and what is known of them, as JSON for the page."""
-    data, columns = table_info.look(console, table, reading)
-    columns = [_without_kind(column) if column.missing == 1 else column for column in columns]
+    data, columns = look_at(console, table, reading)
     console.write_json(
         {
-            "columns": [{**vars(column), **_values(column.values)} for column in columns],
+            "columns": [_describe(column) for column in columns],
             "n_rows": len(data),
             "n_missing": data.n_missing,
-            "weights": table_info.find_weights(columns, reading)[0],
+            "weights": find_weights(columns, reading)[0],
             "file": reading.describe_file(data),
             "has_row_names": "id_column" in data.detected,
-            "id_column": table_info.row_names_number(data),
+            "id_column": row_names_number(data),
             "has_decimal_commas": data.detected.get("decimal") == ",",
         }
     )
 
 
-def _without_kind(column: ColumnInfo) -> ColumnInfo:
-    """Return a column without answers as one that cannot be used, even if a kind was chosen for it."""
-    return replace(column, kind=None, values=(), notes=[NO_ANSWERS])
-
-
-def _values(values: Sequence[object]) -> JsonObject:
-    """Return the first values and the last as texts, and how many there are."""
-    known = [value for value in values if value is not None]
+def _describe(column: ColumnInfo) -> JsonObject:
+    """Return a column with the first values and the last as texts; without answers it cannot be used, of any kind."""
+    known = [value for value in column.values if value is not None and column.missing < 1]
     shown = known if len(known) <= SHOWN_VALUES else [*known[: SHOWN_VALUES - 1], known[-1]]
     texts = [spell_number(value) if isinstance(value, float) else str(value) for value in shown]
-    return {"values": texts, "n_values": len(known)}
+    empty = {"kind": None, "notes": [NO_ANSWERS]} if column.missing == 1 else {}
+    return {**vars(column), "values": texts, "n_values": len(known), **empty}
 
 
 main.add_command(look)

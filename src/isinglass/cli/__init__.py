@@ -10,24 +10,23 @@ from typing import Any
 
 import click
 
-from isinglass.cli.console import color_wanted
-from isinglass.cli.exits import EPILOG, report_error, report_signal
+from isinglass.cli.console import EPILOG, color_wanted, report_error, report_signal
 from isinglass.machine.signals import end_process, signals_noted
 from isinglass.version import __version__
 
-# Name -> what the list of commands says about it. The command is in the module of the same name, loaded when asked for.
+# Name -> the module that has the command, loaded when it is asked for.
 COMMANDS = {
-    "info": "Check a table before fitting.",
-    "fit": "Estimate the network of a table.",
-    "bootstrap": "Assess edge stability by resampling.",
-    "compare": "Test whether groups of rows have the same network.",
-    "report": "Make an HTML page about a model.",
-    "plot": "Draw a figure.",
-    "export": "Convert a model for other programs.",
-    "predict": "Predict cells, fill in missing ones, or score a table.",
-    "power": "Estimate how many rows it takes to recover a network.",
-    "app": "Analyze a table in the browser.",
-    "demo": "Fit the U.S. Senate and a questionnaire.",
+    "info": "info",
+    "fit": "fit",
+    "bootstrap": "resampling",
+    "compare": "resampling",
+    "report": "presentation",
+    "plot": "presentation",
+    "export": "presentation",
+    "predict": "predict",
+    "power": "resampling",
+    "app": "start",
+    "demo": "start",
 }
 
 
@@ -42,12 +41,7 @@ class LazyGroup(click.Group):
         """Import one command, or return one that the app has added."""
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
-        return getattr(import_module(f"isinglass.cli.{cmd_name}"), cmd_name)  # type: ignore[no-any-return]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        return getattr(import_module(f"isinglass.cli.{COMMANDS[cmd_name]}"), cmd_name)  # type: ignore[no-any-return]
 
     def main(
         self,

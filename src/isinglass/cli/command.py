@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from isinglass.cli.console import Console
-from isinglass.cli.exits import Failure, discard_output
-from isinglass.cli.grammar import Option
-from isinglass.cli.option_table import ADVANCED, GENERAL, HEADINGS, OPTIONS
+from isinglass.cli.console import Console, as_failure, discard_output
+from isinglass.cli.grammar import spell_option
+from isinglass.cli.options import GENERAL, OPTIONS, SECTIONS
 
 Function = Callable[..., None]
-
-NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
+NOT_REPEATED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
 """Options that the words that repeat a command leave out; a device changes a result only within the tolerance."""
 
 
@@ -35,19 +34,17 @@ class Command(click.Command):
     """A command whose help lists its options under their headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per heading, in order of appearance, the general options last."""
-        sections: dict[str, list[tuple[str, str]]] = {}
+        """Write one section per heading that has options."""
+        headings = {option.name: heading for heading, options in SECTIONS.items() for option in options}
+        sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in SECTIONS}
         for parameter in self.get_params(ctx):
             row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if row is not None:
-                sections.setdefault(HEADINGS.get(str(parameter.name), GENERAL), []).append(row)
-        sections[GENERAL] = sections.pop(GENERAL)
-        advanced = sections.pop(ADVANCED, [])
-        if advanced and ctx.meta.get("help_all"):
-            sections[ADVANCED] = advanced
+                sections[headings.get(parameter.name, GENERAL)].append(row)
         for heading, rows in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 def command(
@@ -64,7 +61,6 @@ def command(
         bundled |= {str(argument.name): () for argument in arguments}  # which are no options
         _, *parameters = inspect.signature(function).parameters  # without the console
         names = [option for each in parameters for option in bundled.get(each, [each])]
-        options = [OPTIONS[each] for each in (*names, *general.split(), "quiet", "verbose", "help_all")]
 
         @functools.wraps(function)
         def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **values: object) -> None:
@@ -79,14 +75,14 @@ def command(
                 except Exception as error:
                     if verbose >= 2:
                         traceback.print_exc()
-                    if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
+                    if isinstance(error, click.exceptions.Exit | click.Abort):
                         raise
-                    raise Failure(error) from None
+                    raise as_failure(error) from None
 
         return Command(
             name,
             callback=run,
-            params=[*arguments, *options],
+            params=[*arguments, *(OPTIONS[each] for each in (*names, *general.split(), "quiet", "verbose"))],
             help=(function.__doc__ or "").replace("\\b", "\b"),  # click's mark of a paragraph that keeps its lines
             context_settings={"help_option_names": ["-h", "--help"]},
         )
@@ -99,9 +95,12 @@ def command_line() -> list[str]:
     ctx = click.get_current_context()
     arguments, options = [], []
     for parameter in ctx.command.params:
-        if isinstance(parameter, Option):
-            options += parameter.as_written(ctx) if parameter.name not in NOT_REPRODUCED else []
-        elif (file := ctx.params[str(parameter.name)]) is not None:
-            name = str(file).removesuffix("/model.npz")  # the folder stands for its model
-            arguments.append(f"./{name}" if name.startswith("-") and name != "-" else name)  # no option
+        name, value = str(parameter.name), ctx.params[str(parameter.name)]
+        if isinstance(parameter, click.Option):
+            is_given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+            for each in value if parameter.multiple else [value]:
+                options += spell_option(parameter, each) if is_given and name not in NOT_REPEATED else []
+        elif value is not None:
+            file = str(value).removesuffix("/model.npz")  # the folder stands for its model
+            arguments.append(f"./{file}" if file.startswith("-") and file != "-" else file)  # no option
     return ["isinglass", str(ctx.command.name), *arguments, *options]

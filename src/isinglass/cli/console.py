@@ -1,27 +1,153 @@
-"""Results to stdout, for programs; everything else to stderr, for people."""
+"""What commands say and how they end: results to stdout, for programs; everything else to stderr, for people.
+
+Ctrl-C and SIGTERM raise an exception, which closes and removes what is open on its way out. Kernels look for signals
+several times a second; a call of another library ends first.
+"""
 
 from __future__ import annotations
 
 import io
-import itertools
 import logging
 import os
+import shlex
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import click
 
 from isinglass import errors
-from isinglass.cli.exits import printable, spell
+from isinglass.cli.grammar import name_of
 from isinglass.json_text import JsonObject, json_text
+from isinglass.machine.signals import INTERRUPT
 from isinglass.version import __version__
 
-DELAY_SECONDS = 1.0  # before something is shown to move
+OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
+PIPE_CLOSED = 128 + 13  # as a shell reports what a signal has ended
+
+EPILOG = """\b
+Exit codes:
+    0  done
+    1  other failures: disk full, a missing package, a bug
+    2  wrong usage: an option, a value, a file that cannot be opened
+    3  bad data: the table or the model file cannot be used as it is
+    4  not converged, with --strict
+    5  too large: above a documented limit, or not enough memory
+  130  interrupted (Ctrl-C); no half-written files
+  143  terminated (SIGTERM); no half-written files
+"""
+CODES: dict[type[BaseException], int] = {
+    errors.DataError: DATA,
+    errors.SeparationError: DATA,
+    errors.ConvergenceWarning: NOT_CONVERGED,  # raised because of --strict
+    errors.MeaningWarning: DATA,  # likewise
+    errors.LimitError: LIMIT,
+    ImportError: OTHER,
+}
+NOT_OPTIONS = {"X": "the table", "path": "the file", "kinds": "--ordinal, --nominal or --continuous"}
+"""What several options, or none, stand for."""
+
+
+def report_error(error: BaseException) -> int:
+    """Print what went wrong on one line of stderr, and return the exit code."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return report_signal(INTERRUPT)
+    shown = as_failure(error)
+    shown.show()
+    return shown.exit_code
+
+
+def report_signal(number: int) -> int:
+    """Say that the command was interrupted, and return the exit code that a shell knows the signal by."""
+    if number == INTERRUPT:
+        click.echo("Interrupted.", err=True)
+    return 128 + number
+
+
+def as_failure(error: BaseException) -> click.ClickException:
+    """Return an error with its message for users, in the words of the running command, and its exit code."""
+    if isinstance(error, click.ClickException):
+        return error
+    code, message = _explain(error)
+    failure = click.ClickException(printable(message))
+    failure.__dict__["exit_code"] = code  # click has one per class
+    return failure
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    message = spell(error)
+    if isinstance(error, errors.ArgumentError) and not error.where and _option_of(error.argument) is not None:
+        return USAGE, message
+    for kind, code in CODES.items():
+        if isinstance(error, kind):
+            return code, message
+    if isinstance(error, MemoryError):
+        return LIMIT, f"not enough memory. {message}"
+    if isinstance(error, OSError):
+        return OTHER, (f"{error.filename}: " if error.filename else "") + (error.strerror or message)
+    bug = "this is a bug in isinglass; please report it with the output of -vv"
+    return OTHER, f"{type(error).__name__}: {message} ({bug})"
+
+
+def discard_output() -> int:
+    """Discard the rest of stdout, and return the exit code for a closed pipe.
+
+    Otherwise the interpreter would flush the buffer at exit, fail, and print an error.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED
+
+
+def printable(text: str) -> str:
+    """Return the text with control characters spelled out: a column name must not command the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def spell(message: BaseException | str) -> str:
+    """Return an error or a warning as one line that names the options of the running command."""
+    text = (
+        message.spelled(_as_option)
+        if isinstance(message, errors.IsinglassError | errors.IsinglassWarning)
+        else str(message)
+    )
+    return " ".join(text.split())
+
+
+def _option_of(name: str) -> click.Option | None:
+    """Return the option of the running command that sets a parameter, if there is one."""
+    ctx = click.get_current_context(silent=True)
+    found = () if ctx is None else ctx.command.params
+    return next((option for option in found if isinstance(option, click.Option) and option.name == name), None)
+
+
+def _as_option(mention: errors.Setting) -> str:
+    """Return how the running command, or its page, mentions a parameter."""
+    ctx = click.get_current_context(silent=True)
+    page = None if ctx is None else ctx.obj  # that runs the command
+    if page is not None and (control := page.name_control(mention)):
+        return str(control)
+    if mention.name in ("column", "row"):  # without a name: by number
+        return f"{'#' if mention.name == 'column' else 'row '}{mention.value + 1}"
+    words = _spell_setting(mention)
+    if not words:
+        return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
+    return shlex.join(words) + (" on the command line" if page is not None else "")
+
+
+def _spell_setting(mention: errors.Setting) -> list[str]:
+    """Return the words of the running command that set a parameter; none if it has no option for it."""
+    if mention.name == "labels":
+        given = click.get_current_context().params
+        return ["/".join(f"--{name}" for name in ("groups", "paired") if given.get(name) is not None)]
+    option = _option_of(mention.name)
+    if mention.has_value and (option is not None or mention.name == "kinds"):
+        from isinglass.cli.settings import spell_reading  # some are one option for each kind, or each column
+
+        return spell_reading({mention.name: mention.value})
+    return [] if option is None else [name_of(option)]
 
 
 def rows_of(columns: Mapping[str, Iterable[object]]) -> Iterator[tuple[object, ...]]:
@@ -34,7 +160,7 @@ def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     from isinglass.arrays import plain_value
     from isinglass.export.escaping import csv_line
 
-    return "".join(csv_line(map(plain_value, row)) + "\n" for row in itertools.chain([header], rows))
+    return "".join(csv_line(map(plain_value, row)) + "\n" for row in (list(header), *rows))
 
 
 def text_of(writer: Callable[[io.StringIO], object]) -> str:
@@ -64,11 +190,16 @@ class Console:
         self, command: str = "", quiet: int = 0, verbose: int = 0, *, as_json: bool = False, strict: bool = False
     ) -> None:
         self.command, self.quiet, self.verbose, self.as_json, self.strict = command, quiet, verbose, as_json, strict
-        self.warnings: list[str] = []
         self.doubts: list[errors.MeaningWarning] = []  # what columns or values probably are not
-        self._start = time.perf_counter()
+        self.began = time.perf_counter()
         context = click.get_current_context(silent=True)
-        self._page = None if context is None else context.find_object(Page)
+        self._page = (context and context.find_object(Page)) or Page(lambda mention: None)
+        self._n_warnings = len(self._page.warnings)  # of earlier commands
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the command warned of."""
+        return self._page.warnings[self._n_warnings :]
 
     def write(self, content: str | bytes) -> None:
         """Write bytes to stdout, or text as UTF-8 in every locale."""
@@ -92,44 +223,22 @@ class Console:
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
-        if self._page is not None:
-            self._page.facts += [[name, value] for name, value in facts.items()]
-        width = max((len(name) for name in facts), default=0)
+        self._page.facts += [[name, value] for name, value in facts.items()]
+        width = max(map(len, facts), default=0)
         for name, value in facts.items() if not self.quiet else ():
             self.say(value, f"{name:<{width}}  ", bold=True)
 
     def restart_clock(self) -> None:
         """Begin to measure: packages are loaded and the table is read."""
-        self._start = time.perf_counter()
+        self.began = time.perf_counter()
 
-    @property
-    def seconds(self) -> float:
-        """Time since the clock was started."""
-        return time.perf_counter() - self._start
-
-    @property
-    def progress_wanted(self) -> bool | None:
-        """What the ``progress`` argument of long runs should be: never if quiet, else in a terminal."""
-        return False if self.quiet else None
-
-    @contextmanager
-    def progress(self, description: str) -> Iterator[None]:
-        """Show that something is being done, once a second has passed."""
+    def progress(self, description: str) -> AbstractContextManager[object]:
+        """Show in a terminal that something is being done."""
         if self.quiet or not sys.stderr.isatty():
-            yield
-            return
+            return nullcontext()
         from rich.console import Console as RichConsole
 
-        status = RichConsole(stderr=True).status(description)
-        timer = threading.Timer(DELAY_SECONDS, status.start)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()
-            status.stop()
+        return RichConsole(stderr=True).status(description)
 
     @contextmanager
     def showing_warnings(self) -> Iterator[None]:
@@ -155,13 +264,10 @@ class Console:
         if isinstance(message, errors.MeaningWarning):
             self.doubts.append(message)
         text = spell(message)
-        if text in self.warnings:  # one of several fits said it already
-            return
-        self.warnings.append(text)
-        if self._page is not None:
+        if text not in self._page.warnings:  # else one of several fits said it already
             self._page.warnings.append(text)
-        if self.quiet < 2:
-            self.say(text, "Warning: ", fg="yellow")
+            if self.quiet < 2:
+                self.say(text, "Warning: ", fg="yellow")
 
 
 def color_wanted() -> bool | None:
@@ -171,9 +277,8 @@ def color_wanted() -> bool | None:
 
 def format_seconds(seconds: float) -> str:
     """Return a duration with the digits that matter."""
-    if seconds < 0.9995:  # from here on, as 1000 ms
+    if seconds < 1:
         return f"{1e3 * seconds:.0f} ms" if seconds >= 1e-3 else "under 1 ms"
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{seconds:.1f} s" if seconds < 9.95 else f"{rest} s"
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes / 60:.1f} h"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

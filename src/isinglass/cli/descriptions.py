@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from isinglass.cli.console import rows_of
@@ -12,15 +11,12 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from isinglass.data import AnyTable, Table
     from isinglass.data.meaning.coding import Coding
-    from isinglass.data.meaning.rules import Rule
     from isinglass.records import Missing
     from isinglass.results import Solution
 
 
 METHODS = {"joint": "joint pseudo-likelihood", "nodewise": "one regression per column", "exact": "exact likelihood"}
 """Estimators in words; a model from Python may have any."""
-
-
 LISTED = 12  # columns that are named with what became 1, rather than counted
 
 
@@ -87,69 +83,35 @@ def describe_imputation(missing: Missing | None, n_columns: int, how: str = "") 
     if missing is None or missing.treatment != "impute":
         return {}
     share = missing.n_cells / (missing.n_rows * n_columns)
+    state = "converged" if missing.settled >= 0 else "NOT converged"
+    rounds = f"{times(missing.n_imputations)}, {state} in {plural(missing.n_rounds, 'round')}"
     empty = f", {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
-    settled = f"converged in round {missing.settled + 1} of {missing.n_rounds}"
-    state = settled if missing.settled >= 0 else f"NOT converged after {plural(missing.n_rounds, 'round')}"
-    rounds = f"{state} (Monte Carlo error of the imputation model {missing.noise:.2g})"
-    return {"Imputed": f"{share:.1%} of the cells, {how or f'{times(missing.n_imputations)}, {rounds}'}{empty}"}
+    return {"Imputed": f"{share:.1%} of the cells, {how or rounds}{empty}"}
 
 
 def describe_coding(coding: Coding) -> dict[str, str]:
-    """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
-    if all(rule.is_plain for rule in coding.columns):
-        return {}
+    """Say in words which answer became 1 in columns of two values that had others than 0 and 1."""
+    from isinglass.data.meaning.rules import Cut, Levels
+
     numbers = coding.layout.numbers or range(len(coding.columns))
     labels = coding.names or [f"column {coding.layout.number_in_file(k) + 1}" for k in numbers]
     columns: dict[str, list[str]] = {}
     for label, rule in zip(labels, coding.columns, strict=True):
-        meaning = "0 and 1 as they are" if rule.is_plain else _meaning(rule)
-        many = rule.kind == "continuous" and len(labels) > LISTED  # each has a grid of its own
-        columns.setdefault("continuous (isinglass info shows the grid)" if many else meaning, []).append(str(label))
+        if rule.kind != "binary" or rule.is_plain:
+            continue
+        if isinstance(rule, Cut):
+            meaning = f"1 above {rule.threshold:g}"
+        elif isinstance(rule, Levels):
+            words = [" or ".join(map(str, side)) if isinstance(side, tuple) else str(side) for side in rule.pair]
+            constant = None in rule.pair
+            meaning = f"always {words[rule.pair[0] is None]}" if constant else f"{words[1]} = 1, {words[0]} = 0"
+        columns.setdefault(meaning, []).append(str(label))
     shown = [
         f"{', '.join(names) if len(names) <= LISTED else plural(len(names), 'column')}: {meaning}"
         for meaning, names in columns.items()
     ]
-    return {"Values": "; ".join(shown[:LISTED]) + (f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else "")}
-
-
-def _meaning(rule: Rule) -> str:
-    """Say in words how a column is read."""
-    from isinglass.data.meaning.rules import Cut, Steps
-
-    if isinstance(rule, Cut):
-        return f"1 above {rule.threshold:g}"
-    if isinstance(rule, Steps):
-        return f"continuous, {rule.in_words}"
-    if rule.kind != "binary":
-        together: dict[int, list[str]] = {k: [] for k in range(rule.n_categories)}
-        for value, k in rule.entries.items():
-            together.get(k, []).append(str(value))
-        words = [" or ".join(values) for values in together.values()]
-        listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]
-        return f"{rule.kind}, {(' < ' if rule.kind == 'ordinal' else ', ').join(listed)}"
-    words = [" or ".join(map(str, side)) if isinstance(side, tuple) else str(side) for side in rule.pair]
-    if None in rule.pair:  # a constant
-        return f"always {words[rule.pair[0] is None]}"
-    return f"{words[1]} = 1, {words[0]} = 0"
-
-
-def missing_facts(missing: Missing | None, names: Sequence[str]) -> JsonObject | None:
-    """Return where cells were missing, what was done about them, and what they cost; null if none were."""
-    if missing is None:
-        return None
-    counts = ("n_rows", "n_cells", "n_unlabeled", "n_left_out", "n_imputations")
-    record = fields(missing, "treatment", *counts, "settled", "noise", "n_rounds")
-    shares = {"missing": missing.column_shares, "missing_information": missing.column_information}
-    known = {label: values for label, values in shares.items() if values is not None}
-    return {**record, "columns": records({"name": names, **known}) if known else []}
-
-
-def row_labels(table: Table) -> list[str]:
-    """Return the names of the rows; their numbers from 1 in the file if there are none."""
-    if table.row_names is not None:
-        return list(table.row_names)
-    rows = range(len(table)) if table.rows is None else table.rows.tolist()
-    return [str(row + 1) for row in rows]
+    more = f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
+    return {"Values": "; ".join(shown[:LISTED]) + more} if shown else {}
 
 
 def describe_solution(solution: Solution) -> JsonObject:

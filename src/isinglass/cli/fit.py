@@ -6,24 +6,20 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from isinglass.atomic import write_text
-from isinglass.cli.attributes_file import Attributes
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, csv_text, rows_of, text_of
+from isinglass.cli.console import Console, text_of
 from isinglass.cli.descriptions import (
     describe_coding,
     describe_imputation,
     describe_solution,
     describe_table,
-    missing_facts,
     records,
 )
-from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.option_table import TABLE_OR_PATTERN, files_of
+from isinglass.cli.models import Attributes
+from isinglass.cli.options import TABLE_OR_PATTERN, files_of
 from isinglass.cli.output import OutputFolder, write_results
-from isinglass.cli.reading import READING, Reading
+from isinglass.cli.settings import ESTIMATE, READING, Estimate, Reading
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -63,14 +59,12 @@ def fit(
     from isinglass.evaluate.centrality import BRIDGES, MEASURES
     from isinglass.export import write_network
 
-    if device not in (None, "cpu") and estimate.method.estimator != "joint":
-        raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
-    if max_time is not None and estimate.criterion != "two-stage":
-        raise click.UsageError(f"--max-time needs --select two-stage, not {estimate.criterion or '--alpha'}.")
+    run = estimate.run(console, device=device, max_time=max_time)
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = Attributes.read(attributes, raw.variables, {*ACCURACIES, *MEASURES, *BRIDGES})
-    found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
+    console.restart_clock()
+    found = replace(estimate.method.replace(fdr=fdr).fit(raw, run=run), reading=reading.said)
     settings = {
         "Table": reading.describe(raw, table),
         **describe_imputation(found.missing, raw.shape[1]),
@@ -78,24 +72,24 @@ def fit(
         "Method": str(estimate),
     }
     edges = text_of(lambda file: write_network(found.network, file, "edges", edge_attributes=found.edge_attributes))
-    record = {"table": describe_table(raw), "method": estimate.record}
-    if console.as_json:
-        stages = found.selection.stages and asdict(found.selection.stages)
-        chosen = {"criterion": estimate.criterion, "description": found.chosen_by}
-        record["selection"] = {**chosen, "stages": stages}
-        record |= _describe(found)
+    tables: dict[str, Any] = {"edges.csv": edges}
+    if found.network.variables.has_covariates:
+        tables["covariates.csv"] = found.covariate_edges()
+    record = {"table": describe_table(raw), "method": estimate.record, **_describe(found, estimate.criterion)}
 
     def write(here: Path) -> None:
-        write_files(here, raw if found.imputation is None else found.imputation.table, found, known)
+        _write_files(here, raw if found.imputation is None else found.imputation.table, found, known)
 
-    write_results(console, folder, settings, found.facts(), {"edges.csv": edges}, record, write)
+    write_results(console, folder, settings | found.facts(), tables, record, write)
 
 
-def _describe(found: Fit) -> JsonObject:
-    network = found.network
+def _describe(found: Fit, criterion: str | None) -> JsonObject:
+    """Return what was found, as --json prints it."""
+    network, stages = found.network, found.selection.stages
     return {
+        "selection": {"criterion": criterion, "description": found.chosen_by, "stages": stages and asdict(stages)},
         "tol": found.method.tolerance,
-        "missing": missing_facts(found.missing, network.names),
+        "missing": found.missing,
         "network": describe_solution(found.solution),
         "nodes": records(_nodes(network.without_covariates())),
         "edges": records(found.edges()),
@@ -111,7 +105,7 @@ def _nodes(network: Network) -> dict[str, Iterable[object]]:
     return {"name": network.names, "kind": network.kinds, "categories": network.variables.labels, "fields": fields}
 
 
-def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
+def _write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
     """Write nodes, model, GEXF and methods of a fit into a folder, and the blocks of categories."""
     from isinglass.evaluate.centrality import further_measures
     from isinglass.evaluate.nodes import node_table
@@ -127,9 +121,6 @@ def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:
         write_network(model, here / "blocks.csv", "blocks")
-    if found.network.variables.has_covariates:
-        couplings = found.covariate_edges()
-        write_text(csv_text(couplings, rows_of(couplings)), here / "covariates.csv")
     save(found, here / "model.npz")
     write_text(str(describe_fit(found)), here / "methods.txt")
     write_network(

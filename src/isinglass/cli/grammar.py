@@ -1,4 +1,4 @@
-"""How the words of a command are read, and how values become such words: numbers, columns, answers, cuts, penalties."""
+"""Values of options: how they are read from words, and spelled as words of which the same values are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from isinglass.column_keys import read_column
 
@@ -20,25 +19,20 @@ OfColumn = tuple[ColumnKey | None, Value]  # what is said of one column; None: o
 Codes = Mapping[Any, float | None]  # what answers mean, texts or values; None: missing
 
 
-class Form(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
-    """A value with a grammar of its own, shown in the help as ``name``.
+class ValueType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+    """A type of values, shown in the help as ``name``.
 
-    ``read`` raises ValueError for words that are ``not_it``; ``spell`` writes values that summaries and messages show
-    as words of which ``read`` makes the same values.
+    ``read`` raises ValueError for words that are ``not_it``, and reads what ``spell`` writes as the same value.
     """
 
     def __init__(
         self,
         name: str,
         read: Callable[[str], object],
+        spell: Callable[[Any], str],  # Any: of what it reads
         not_it: str,
-        spell: Callable[[Any], str] = str,  # Any: of what it reads
     ) -> None:
         self.name, self.read, self.spell, self._not_it = name, read, spell, not_it
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return what stands for the value in the help."""
-        return self.name
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """Read a word."""
@@ -48,37 +42,17 @@ class Form(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4
             self.fail(f"{value!r} is {self._not_it}.", param, ctx)
 
 
-class Option(click.Option):
-    """An option that knows the words by which it got its value."""
-
-    def consume_value(  # click's type of opts, which holds words and flags
-        self, ctx: click.Context, opts: Mapping[str, click.Parameter]
-    ) -> tuple[object, ParameterSource]:
-        """Return its value, and keep it as it was written."""
-        ctx.meta[f"isinglass.{self.name}"] = opts.get(str(self.name))
-        return super().consume_value(ctx, opts)
-
-    def as_written(self, ctx: click.Context) -> list[str]:
-        """Return the words that gave it its value, with the longest of its names; none if it was not given."""
-        written = ctx.meta[f"isinglass.{self.name}"]
-        if written is None:
-            return []
-        if self.is_flag:
-            return [name_of(self, written)]
-        return [word for value in (written if self.multiple else [written]) for word in (name_of(self), value)]
+def name_of(option: click.Parameter, value: object = True) -> str:
+    """Return the longest name of an option; of a flag, the one that sets this value."""
+    return max(option.secondary_opts if value is False else option.opts, key=len)
 
 
 def spell_option(option: click.Option, value: object) -> list[str]:
     """Return the words of the command line that give an option a value; None is the word "none"."""
     if option.is_flag:
-        return [name_of(option, value is not False)]
-    spell = option.type.spell if isinstance(option.type, Form) else str
+        return [name_of(option, value)]
+    spell = option.type.spell if isinstance(option.type, ValueType) else str
     return [name_of(option), "none" if value is None else spell(value)]
-
-
-def name_of(option: click.Option, is_on: bool = True) -> str:
-    """Return the name of an option that says most; of a flag the one that turns it on or off."""
-    return max(option.opts if is_on else option.secondary_opts, key=len)
 
 
 def split_words(text: str) -> list[str]:
@@ -112,13 +86,6 @@ def spell_number(number: float) -> str:
     return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
 
 
-def _read_different(text: str, read: Callable[[str], Value]) -> list[Value]:
-    values = [read(word) for word in split_words(text)]
-    if len(set(values)) < len(values):
-        raise ValueError
-    return values
-
-
 def _read_pairs(text: str, key: Callable[[str], Key], value: Callable[[str], Value]) -> dict[Key, Value]:
     """Read ``key=value`` pairs, separated by commas, each split at its last ``=``.
 
@@ -140,16 +107,16 @@ def spell_column(column: ColumnKey) -> str:
     return f"#{column + 1}" if isinstance(column, int) else column
 
 
-def _spell_columns(columns: Sequence[ColumnKey] | ColumnKey) -> str:
-    """Return one column, or several, as a list."""
-    listed = [columns] if isinstance(columns, str | int) else columns
-    return ",".join(_quote(_spell_found(each)) for each in listed)
-
-
 def _spell_found(column: ColumnKey) -> str:
     """Return a column for an option that knows patterns: the name ``#3`` is ``[#]3``, as ``#3`` is the third column."""
     word = spell_column(column)
     return word if read_column(word) == column else f"[#]{word[1:]}"
+
+
+def _spell_columns(columns: Sequence[ColumnKey] | ColumnKey) -> str:
+    """Return one column, or several, as a list."""
+    listed = [columns] if isinstance(columns, str | int) else columns
+    return ",".join(_quote(_spell_found(each)) for each in listed)
 
 
 def _split_column(text: str) -> tuple[ColumnKey, str]:
@@ -165,6 +132,14 @@ def _split_column(text: str) -> tuple[ColumnKey, str]:
     return _read_key(column), rest
 
 
+def _join_column(column: ColumnKey | None, text: str) -> str:
+    """Return a text as said of a column; of all columns, one that could name another has ``=`` in front."""
+    if column is None:
+        return f"={text}" if "=" in text else text
+    name = _quote(_spell_found(column), '^"|=')
+    return f"{name}={text}"
+
+
 def _read_missing(text: str) -> OfColumn[str]:
     """Read a text that is missing; one with ``=`` has another in front where no column is named.
 
@@ -174,14 +149,6 @@ def _read_missing(text: str) -> OfColumn[str]:
         return None, _not_empty(text.removeprefix("="))
     column, rest = _split_column(text)
     return column, _not_empty(rest)
-
-
-def _spell_missing(said: OfColumn[str]) -> str:
-    column, text = said
-    if column is None:
-        return f"={text}" if "=" in text else text
-    name = _quote(_spell_found(column), '^"|=')
-    return f"{name}={text}"
 
 
 def _read_code(text: str) -> float | None:
@@ -206,57 +173,54 @@ def _read_answers(text: str) -> OfColumn[str | Codes]:
     return None, found
 
 
-def _spell_answers(said: str | Codes) -> str:
-    """Return what answers mean in all columns."""
-    if isinstance(said, str):
-        return said
-    codes = {answer: "" if code is None else spell_number(code) for answer, code in said.items()}
-    text = ",".join(_quote(f"{answer}={code}") for answer, code in codes.items())
-    return f"={text}" if text.startswith("=") or any("=" in str(answer) for answer in said) else text
-
-
-def _read_labels(text: str) -> OfColumn[dict[str, str]]:
-    column, rest = _split_column(text)
-    return column, _read_pairs(rest, _not_empty, _not_empty)
+def _spell_answers(said: OfColumn[str | Codes]) -> str:
+    column, codes = said
+    if isinstance(codes, str):
+        return codes
+    words = [f"{answer}={'' if code is None else spell_number(code)}" for answer, code in codes.items()]
+    text = ",".join(map(_quote, words))
+    if column is not None:
+        return _join_column(column, text)
+    return f"={text}" if text.startswith("=") or any("=" in str(answer) for answer in codes) else text
 
 
 def _read_cuts(text: str) -> float | dict[ColumnKey, float]:
     return _read_pairs(text, _read_key, _read_number) if "=" in text else _read_number(text)
 
 
-def _read_alphas(text: str) -> int | list[float]:
-    if text.strip().isdecimal():  # a penalty has a decimal point
-        return int(_not_empty(text.strip().lstrip("0")))
-    penalties = _read_different(text, _read_number)
-    if min(penalties) < 0:
+def _spell_cuts(cuts: float | Mapping[ColumnKey, float]) -> str:
+    if not isinstance(cuts, Mapping):
+        return spell_number(cuts)
+    return ",".join(_quote(f"{spell_column(column)}={spell_number(cut)}") for column, cut in cuts.items())
+
+
+def _read_counts(text: str) -> list[int]:
+    counts = [int(word) for word in split_words(text)]
+    if len(set(counts)) < len(counts):
         raise ValueError
-    return penalties
+    return counts
 
 
-ALPHAS = Form("COUNT|A,B,…", _read_alphas, "neither a count such as 30 nor different penalties such as 0.1,0.05,0")
-COUNTS = Form(
-    "N,N,…", lambda text: _read_different(text, int), "not a list of different whole numbers such as 100,200,400"
+COUNTS = ValueType(
+    "N,N,…",
+    _read_counts,
+    lambda counts: ",".join(map(str, counts)),
+    "not a list of different whole numbers such as 100,200,400",
 )
-MISSING = Form(
-    "TEXT|COLUMN=TEXT",
+MISSING = ValueType(
+    "[COLUMN=]TEXT",
     _read_missing,
+    lambda said: _join_column(*said),
     'not a text such as 99, or a column and a text such as age=99; quote the column: "a=b"=99',
-    _spell_missing,
 )
-ANSWERS = Form(
-    "auto|[COLUMN=]YES=1,NO=0",
-    _read_answers,
-    "neither auto nor a list such as Yes=1,No=0,Unknown=",
-    _spell_answers,
+ANSWERS = ValueType(
+    "AUTO|[COLUMN=]YES=1,NO=0", _read_answers, _spell_answers, "neither auto nor a list such as Yes=1,No=0,Unknown="
 )
-VALUE_LABELS = Form(
-    "COLUMN=VALUE=LABEL,…", _read_labels, 'not a list such as gender=1=men,2=women, or gender="1=men, young",2=women'
-)
-CUTS = Form("CUT|COLUMN=CUT,…", _read_cuts, "neither a number nor a list such as age=40,income=2e4", spell_number)
-COLUMN = Form("COLUMN", _read_key, "not the name of a column", spell_column)
-COLUMNS = Form(
+CUTS = ValueType("CUT|COLUMN=CUT,…", _read_cuts, _spell_cuts, "neither a number nor a list such as age=40,income=2e4")
+COLUMN = ValueType("COLUMN", _read_key, spell_column, "not the name of a column")
+COLUMNS = ValueType(
     "COLUMN,…",
     lambda text: [_read_key(word) for word in split_words(text)],
-    "not a list of columns such as age,#3",
     _spell_columns,
+    "not a list of columns such as age,#3",
 )

@@ -1,17 +1,20 @@
-"""Model files, and tables that belong to them."""
+"""Model files, and the tables, resamples and attributes of nodes that belong to them."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import pathlib
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import METHODS, describe_coding
-from isinglass.cli.reading import Reading
+from isinglass.cli.settings import Reading
 from isinglass.errors import DataError, DataWarning, suppress_warnings
 
 if TYPE_CHECKING:
@@ -21,10 +24,13 @@ if TYPE_CHECKING:
     from isinglass.network import Network
     from isinglass.results import Path
     from isinglass.select import Bootstrap
+    from isinglass.variables import Variables
 
-
+RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
+"""Files that `bootstrap` writes for `plot` and `report`, by kind."""
 SAME_COUPLING = 1e-3
 """Difference of couplings up to which two fits of one table are the same."""
+WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
 
 @dataclass(frozen=True)
@@ -96,14 +102,15 @@ class Loaded:
         """Return the resamples that `isinglass bootstrap` wrote, if they are about the same network."""
         import numpy as np
 
-        from isinglass.cli.bootstrap import RESAMPLES
         from isinglass.model_file import load
         from isinglass.select import Bootstrap
 
-        file, maker = folder / RESAMPLES[kind], f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
+        file = folder / RESAMPLES[kind]
         if not file.exists():
-            message = f"{str(folder)!r} has no {file.name}, which {maker} writes."
-            raise click.BadParameter(message, param_hint="'--bootstrap'")
+            maker = f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
+            raise click.BadParameter(
+                f"{str(folder)!r} has no {file.name}, which {maker} writes.", param_hint="'--bootstrap'"
+            )
         found = load(file)
         if not isinstance(found, Bootstrap) or found.kind != kind:
             raise DataError(f"{str(file)!r} holds no resamples of kind {kind!r}.")
@@ -155,14 +162,77 @@ def _find_difference(fit: Fit, data: Table) -> str:
 
     fitted, here = fit.data.n_rows, data.counted(quiet=True).total_weight
     if not np.isclose(fitted, here, rtol=1e-9):
-        weighted = " (with weights)" if fit.data.weight_kind is not None or data.sample_weight is not None else ""
-        return f"the fit had {fitted:.6g} rows{weighted}, this table has {here:.6g}"
-    before, now, variables = fit.data.shares, category_shares(data), fit.network.variables
-    far = np.abs(now - before)
-    worst = len(far) - 1 - int(far[::-1].argmax())  # of two values, the second
-    if far[worst] <= 1e-9 or (fit.missing and fit.missing.is_cut):
+        return f"the fit had {fitted:.6g} rows, counted with their weights, and this table has {here:.6g}"
+    far = np.abs(category_shares(data) - fit.data.shares)
+    if far.max() <= 1e-9 or (fit.missing and fit.missing.is_cut):
         return ""
-    column = int(variables.column[worst])
-    value = variables.labels[column][worst - variables.starts[column]]
-    shares = f"{before[worst]:.2%} in the fit, {now[worst]:.2%} here"
-    return f"the share of {value!r} in {variables.names[column]!r} is {shares}"
+    column = fit.network.names[fit.network.variables.column[far.argmax()]]
+    return f"{column!r} has other shares of its values"
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """What a file says about nodes, in their order: the first column gives the colors, unless it is the wording."""
+
+    columns: Mapping[str, list[str | None]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: str | None, variables: Variables, taken: Collection[str] | None = None) -> Attributes:
+        """Return the attributes of the nodes among some variables; none without a file.
+
+        The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that
+        it does not mention have no values; rows that mention no node are refused, because a misspelled name would go
+        unnoticed. Where attributes become columns of a file that has others, ``taken``, so are names that it uses.
+        """
+        from isinglass.export.attributes import check_name
+
+        if file is None:
+            return cls()
+        header, rows = _read_rows(file)
+        nodes = variables.nodes
+        for name in () if taken is None else header:
+            try:
+                check_name(name, "node", variables, taken or ())
+            except DataError as error:
+                error.where = file
+                raise
+        for row in rows:
+            if row not in nodes:
+                raise DataError(f"{file} must name nodes in its first column; {row!r} is not a node.")
+        cells = [rows.get(node, [""] * len(header)) for node in nodes]
+        return cls({name: [row[k] or None for row in cells] for k, name in enumerate(header)})
+
+    @property
+    def color_by(self) -> str | None:
+        """The name of the attribute that gives the colors."""
+        return next((name for name in self.columns if name != WORDING), None)
+
+    @property
+    def groups(self) -> list[str | None] | None:
+        """The values of that attribute."""
+        return None if self.color_by is None else self.columns[self.color_by]
+
+    @property
+    def wording(self) -> list[str | None] | None:
+        """The wording of the items."""
+        return self.columns.get(WORDING)
+
+
+def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the names of the attributes, and the attributes of every node."""
+    from isinglass.names import refuse_repeated
+
+    try:
+        text = pathlib.Path(file).read_text(encoding="utf-8-sig")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        (_, *header), *rows = [[*map(str.strip, line)] for line in lines if line] or [[""]]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
+    if not header or not all(header) or len({name.casefold() for name in header}) < len(header):
+        got = f"got {', '.join(map(repr, header))}" if header else "got none"
+        raise DataError(f"{file} must have a header with different names of attributes after that of the nodes; {got}.")
+    if wrong := next((row for row in rows if len(row) != 1 + len(header)), None):
+        raise DataError(f"{file} must have {1 + len(header)} cells in every line; got {', '.join(map(repr, wrong))}.")
+    refuse_repeated([node for node, *_ in rows], f"the nodes in {file}")
+    return header, {node: row for node, *row in rows}

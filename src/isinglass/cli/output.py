@@ -9,11 +9,12 @@ import hashlib
 import json
 import os
 import shlex
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 import click
 from click.core import ParameterSource
@@ -26,22 +27,32 @@ from isinglass.machine.locks import folder_lock
 from isinglass.machine.signals import defer_signals
 from isinglass.version import __version__
 
-if TYPE_CHECKING:
-    pass
-
 RECORD = "run.json"
 """The file in an output folder that says what wrote it, and the SHA-256 of every file it wrote."""
-SCHEMA = "isinglass/run/2"
+SCHEMA = "isinglass/run/3"
 MAX_RECORD_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Record:
-    """What ``run.json`` says: the command, its summary, and for each file the digests it may have to be ours."""
+    """What ``run.json`` says: the command, and for each file the digests it may have to be ours."""
 
     command: str = ""
-    summary: dict[str, str] = field(default_factory=dict)
     files: dict[str, set[str]] = field(default_factory=dict)
+
+
+def read_record(folder: Path) -> Record:
+    """Return what ``run.json`` says; nothing if it is not one of ours."""
+    try:
+        with open_plain(folder / RECORD) as file:
+            record = json.loads(file.read(MAX_RECORD_BYTES))
+        if record["schema"] != SCHEMA:
+            return Record()
+        parts = [dict(record[part]) for part in ("files", "replaced") if part in record]
+        digests = {name: {part[name] for part in parts if name in part} for part in parts for name in part}
+        return Record(str(record["command"]), digests)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Record()
 
 
 class OutputFolder:
@@ -55,45 +66,26 @@ class OutputFolder:
     """
 
     def __init__(
-        self,
-        path: Path,
-        names: Sequence[str],
-        *,
-        force: bool = False,
-        inputs: Iterable[str | None] = (),
+        self, path: Path, names: Sequence[str], *, force: bool = False, inputs: Iterable[str | None] = ()
     ) -> None:
         check_target(path / RECORD, ())
         self.path, self.names = path, [*names, RECORD]
         self._force, self._inputs = force, tuple(inputs)
-        self._written: tuple[str, ...] = ()
+        self.summary = ""  # what was written, in words
         if path.exists():
             with folder_lock(path):  # another run may be between its old files and its new ones
                 self._ours()
 
-    @property
-    def summary(self) -> str:
-        """What was written, in words, for the summary of a command."""
-        return f"{', '.join(self._written)} in {self.path}"
-
     @contextmanager
-    def filling(self, summary: Mapping[str, str] | None = None) -> Iterator[Path]:
-        """Yield a folder to write into; when the block ends well its files move to their place.
-
-        ``summary`` says in words what was done, for those who use the files later.
-        """
+    def filling(self) -> Iterator[Path]:
+        """Yield a folder to write into; when the block ends well its files move to their place."""
         beside = self.path if self.path.is_dir() else self.path.resolve().parent  # the same disk either way
         beside.mkdir(parents=True, exist_ok=True)
         with temporary_directory(beside) as here:
             yield here
             written = {name: _digest(here / name) for name in self.names if (here / name).exists()}
-            self._written = tuple(written)
-            record = {
-                "schema": SCHEMA,
-                "version": __version__,
-                "command": shlex.join(command_line()),
-                **({"summary": dict(summary)} if summary else {}),
-                "files": written,
-            }
+            command = shlex.join(command_line())
+            record = {"schema": SCHEMA, "version": __version__, "command": command, "files": written}
             self.path.mkdir(exist_ok=True)
             with folder_lock(self.path), defer_signals():
                 old = self._ours()  # once more: another process may have written there in the meantime
@@ -104,6 +96,7 @@ class OutputFolder:
                 for name in old.keys() - written.keys():
                     (self.path / name).unlink(missing_ok=True)
                 self._write_record(record)
+        self.summary = f"{', '.join(written)} in {self.path}"
 
     def _write_record(self, record: Mapping[str, object]) -> None:
         with replacing(self.path / RECORD) as file:
@@ -121,18 +114,11 @@ class OutputFolder:
             if same and digest in record.files.get(name, ()):
                 found[name] = str(digest)
             elif os.path.lexists(place) and not self._force and not (same and name == RECORD and digest):
-                raise click.BadParameter(
-                    f"{str(place)!r} exists and {_author(record, name, same)}. Choose another folder, or add --force "
-                    "to replace it.",
-                    param_hint="'-o'",
+                _refuse(
+                    f"{str(place)!r} exists and was not written by this command, or has changed since. Choose another "
+                    "folder, or add --force to replace it."
                 )
         return found
-
-
-def _author(record: Record, name: str, same: bool) -> str:
-    if name not in record.files and not (record.command and name == RECORD):
-        return "was not written by isinglass"
-    return "has changed since isinglass wrote it" if same else f"was written by `{record.command}`"
 
 
 def _digest(place: Path) -> str | None:
@@ -147,27 +133,23 @@ def _digest(place: Path) -> str | None:
 def write_results(
     console: Console,
     folder: OutputFolder | None,
-    settings: dict[str, str],
-    findings: dict[str, str],
+    facts: Mapping[str, str],
     tables: Mapping[str, str | JsonObject],
     record: JsonObject,
-    write: Callable[[Path], object] = lambda here: None,
+    write: Callable[[Path], object],
 ) -> None:
-    """Write tables, texts or columns, and the files of ``write``, into a folder; or print the first table.
-
-    Settings and findings are said, and ``run.json`` keeps the settings.
-    """
+    """Write tables, texts or columns, and the files of ``write``, into a folder; or print the first table."""
     texts = {
         name: table if isinstance(table, str) else csv_text(table, rows_of(table)) for name, table in tables.items()
     }
     wrote = {}
     if folder is not None:
-        with folder.filling(settings) as here:
+        with folder.filling() as here:
             for name, text in texts.items():
                 (here / name).write_text(text, encoding="utf-8")
             write(here)
         wrote["Wrote"] = folder.summary
-    console.say_facts({**settings, **findings, "Time": format_seconds(console.seconds), **wrote})
+    console.say_facts({**facts, "Time": format_seconds(time.perf_counter() - console.began), **wrote})
     if console.as_json:
         console.write_json(record)
     elif folder is None:
@@ -210,7 +192,7 @@ def output_file(
 def check_ending(output: Path | None, endings: Collection[str], remedy: str = "") -> None:
     """Refuse a file for output whose name does not end in what the command writes."""
     if output is not None and output.suffix.lower() not in endings:
-        raise click.BadParameter(f"{str(output)!r} must end in {', '.join(endings)}{remedy}.", param_hint="'-o'")
+        _refuse(f"{str(output)!r} must end in {', '.join(endings)}{remedy}.")
 
 
 def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:
@@ -222,36 +204,15 @@ def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:
         return
     above = next(folder for folder in target.absolute().parents if folder.exists())
     if not above.is_dir():
-        problem = f"{str(above)!r} is a file, not a folder."
-    elif not os.access(above, os.W_OK):
-        problem = f"{str(above)!r} cannot be written to."
-    elif target.is_dir():
-        problem = f"{str(target)!r} is a folder, not a file."
-    elif target.exists() and any(target.samefile(source) for source in inputs if source and source != "-"):
-        problem = f"{str(target)!r} is also read by this command."
-    else:
-        return
+        _refuse(f"{str(above)!r} is a file, not a folder.")
+    if not os.access(above, os.W_OK):
+        _refuse(f"{str(above)!r} cannot be written to.")
+    if target.is_dir():
+        _refuse(f"{str(target)!r} is a folder, not a file.")
+    if target.exists() and any(target.samefile(source) for source in inputs if source and source != "-"):
+        _refuse(f"{str(target)!r} is also read by this command.")
+
+
+def _refuse(problem: str) -> NoReturn:
+    """Say why -o cannot be used."""
     raise click.BadParameter(problem, param_hint="'-o'")
-
-
-def read_record(folder: Path) -> Record:
-    """Return what ``run.json`` says; nothing if it is not one of ours, or was written before it held digests."""
-    place = folder / RECORD
-    try:
-        with open_plain(place) as file:
-            record = json.loads(file.read(MAX_RECORD_BYTES))
-        if record["schema"] != SCHEMA:
-            return Record()
-        files: dict[str, set[str]] = {}
-        for part in (record["files"], record.get("replaced", {})):
-            for name, digest in part.items():
-                files.setdefault(name, set()).add(digest)
-        summary = {str(name): str(value) for name, value in dict(record.get("summary", {})).items()}
-        return Record(str(record["command"]), summary, files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return Record()  # not ours
-
-
-def require_matplotlib() -> None:
-    """Say what to install if figures cannot be drawn, before anything is computed."""
-    import isinglass.show.plot  # noqa: F401 - which says it

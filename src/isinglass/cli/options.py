@@ -7,24 +7,18 @@ own, the option has none, and ``show_default`` says it in words.
 from __future__ import annotations
 
 import glob
-from copy import copy
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import click
 
-from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, MISSING, VALUE_LABELS, Option
+from isinglass.cli.grammar import ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, MISSING
 
-OWN, SELECTING, METHOD, READING = "Options", "Selecting the penalty", "Method", "Reading the table"
-GENERAL, ADVANCED = "General", "Advanced"  # the last is listed by --help-all only
-_NAMES = {
-    "float": "number",
-    "float range": "number",
-    "integer": "whole number",
-    "integer range": "whole number",
-}
-"""What messages call a type, in words for all readers, by the name that click gives it."""
+OWN, SELECTING, METHOD = "Options", "Selecting the penalty", "Method"
+READING, FILE, GENERAL = "Columns and their values", "The file", "General"
+
+
 Word = str | PathLike[str]
 
 
@@ -36,8 +30,6 @@ def one_of(*choices: str) -> click.Choice[str]:
 class ModelType(click.Path):
     """A model file, or the folder that `fit` wrote."""
 
-    name = "model"
-
     def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Find the model in a folder."""
         path = Path(str(super().convert(value, param, ctx)))
@@ -48,22 +40,13 @@ class ModelType(click.Path):
         return str(path / "model.npz")
 
 
-class TableType(click.Path):
-    """A file or -, and for a command that reads ``several`` files a pattern that stands for them."""
-
-    name = "table"
-
-    def __init__(self, *, several: bool = False) -> None:
-        super().__init__(exists=True, dir_okay=False, allow_dash=True)
-        self.several = several
+class PatternType(click.Path):
+    """A file or -, or a pattern that stands for several files."""
 
     def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Take a pattern as it is, if several files fit it."""
-        files = files_of(str(value))
-        if len(files) == 1:
-            return str(super().convert(files[0], param, ctx))
-        if not self.several:
-            self.fail(f"{str(value)!r} stands for {len(files)} files; only `isinglass fit` reads several.", param, ctx)
+        """Return the name or the pattern; all files must be readable."""
+        for file in files_of(str(value)):
+            super().convert(file, param, ctx)
         return str(value)
 
 
@@ -86,66 +69,41 @@ def files_of(table: str) -> list[str]:
     return sorted(glob.glob(table)) or [table]  # noqa: PTH207 - a pattern may be absolute
 
 
-def _option(names: str, type: object, help: str, **attributes: Any) -> Option:  # Any: those of click.Option
-    option = Option(names.split(), type=type, help=help, **attributes)
-    if word := _NAMES.get(option.type.name):
-        option.type = copy(option.type)
-        option.type.name = word
-    return option
+def _option(names: str, type: object, help: str, **attributes: Any) -> click.Option:  # Any: those of click.Option
+    is_number = type in (int, float) or isinstance(type, click.IntRange | click.FloatRange)
+    return click.Option(names.split(), type=type, help=help, metavar="N" if is_number else None, **attributes)
 
 
-def _flag(names: str, help: str, **attributes: Any) -> Option:  # Any: as above
+def _flag(names: str, help: str, **attributes: Any) -> click.Option:  # Any: as above
     return _option(names, None, help, is_flag=True, **attributes)
 
 
-def _columns(names: str, help: str) -> Option:
+def _columns(names: str, help: str) -> click.Option:
     return _option(names, COLUMNS, f"{help}: names, ranges A1:A5, patterns 'A*', or #3 for the third.", multiple=True)
-
-
-def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        ctx.meta["help_all"] = True
-        click.echo(ctx.get_help())
-        ctx.exit()
 
 
 SECTIONS = {
     OWN: [
-        _option(
-            "-o --output",
-            OutputType(),
-            "Where to write: a folder, or one file for export, plot, predict and report; - is stdout.",
-            metavar="PATH",
-        ),
+        _option("-o --output", OutputType(), "Folder, or for some commands file, to write; - is stdout."),
         _flag("--force", "Replace files in the folder -o that isinglass did not write."),
-        _option("--device", str, "joint: where to fit, cpu or a GPU such as cuda.", metavar="NAME", show_default="cpu"),
+        _option("--device", str, "joint: where to fit, cpu or a GPU such as cuda.", show_default="cpu"),
         _option(
             "--max-time",
             click.FloatRange(min=0, min_open=True),
-            "two-stage: stop the search after this time and return the best network found; the summary says what was "
-            "left out. Standard errors come after it, and take longest where cells are imputed.",
-            metavar="SECONDS",
+            "two-stage: seconds after which the search returns the best network found. Standard errors come after it.",
         ),
         _option(
             "--fdr",
             click.FloatRange(0, 1, min_open=True),
             "Also test every pair given all others: q-values, and the number of edges found at this false discovery "
             "rate, such as 0.1. The network does not change.",
-            metavar="RATE",
         ),
         _option("--groups", COLUMN, "Column with the group of each row.", required=True),
-        _option(
-            "--paired",
-            COLUMN,
-            "Paired designs, such as before and after: column with the subject of each row; one row per subject "
-            "and group.",
-        ),
+        _option("--paired", COLUMN, "Column with the subject of each row: one row per subject and group."),
         _option(
             "-B --resamples n_resamples",
             click.IntRange(1),
-            "Number of resamples (case-drop: at least ten, divided among ten shares), permutations (compare), or "
-            "tables per size (power).",
-            metavar="N",
+            "Number of resamples, permutations (compare), or tables per size (power).",
             show_default="1000; power: 20",
         ),
         _option(
@@ -166,14 +124,12 @@ SECTIONS = {
             "--checkpoint",
             click.Path(file_okay=False),
             "Folder for finished fits; run the same command again to resume.",
-            metavar="FOLDER",
         ),
         _option("--rows", COUNTS, "Numbers of rows to try, such as 100,200,400.", required=True),
         _option(
             "--bootstrap",
             click.Path(exists=True, file_okay=False, path_type=Path),
-            "Resamples to show: the folder that `isinglass bootstrap -o FOLDER` wrote.",
-            metavar="FOLDER",
+            "Folder with resamples to show, which `isinglass bootstrap -o FOLDER` wrote.",
         ),
         _option(
             "--format",
@@ -181,30 +137,20 @@ SECTIONS = {
             "What to write.",
             show_default="by the ending of -o",
         ),
-        _option("--title", str, "Heading of the page.", show_default="the name of the folder of MODEL"),
-        _option(
-            "--width", click.FloatRange(20, 1000), "Width of the figure in print, such as 85 or 180.", metavar="MM"
-        ),
+        _option("--width", click.FloatRange(20, 1000), "Width of the figure in print in mm, such as 85 or 180."),
         _flag("--impute", "Fill in the missing cells and keep the others."),
-        _option(
-            "--tables",
-            click.IntRange(1, 100),
-            "With --impute and -o: write this number of tables, each with its own draws, to a folder.",
-            metavar="N",
-        ),
         _flag("--score", "Print the mean log pseudo-likelihood of a row; 0 is perfect."),
-        _option("--port", click.IntRange(0, 65535), "Port of the server.", metavar="N", show_default="a free one"),
+        _option("--port", click.IntRange(0, 65535), "Port of the server.", show_default="a free one"),
         _flag("--browser/--no-browser", "Whether to open the page in the browser.", default=True, show_default=True),
         _option(
             "--attributes",
             click.Path(exists=True, dir_okay=False),
             "CSV file with node names, then attributes: the first gives the colors and the communities of bridge "
             "measures, `wording` the text of an item.",
-            metavar="FILE",
         ),
     ],
     SELECTING: [
-        _option("--alpha", float, "Use this penalty instead of selecting one.", metavar="A"),
+        _option("--alpha", float, "Use this penalty instead of selecting one."),
         _option(
             "--select",
             one_of("two-stage", "stars", "ebic", "cv"),
@@ -213,20 +159,12 @@ SECTIONS = {
         ),
         _option(
             "--alphas",
-            ALPHAS,
-            "Number of penalties, log-spaced from alpha_max down, or a list of them.",
+            click.IntRange(1),
+            "Number of penalties, log-spaced from alpha_max down.",
             show_default="30; nodewise with ebic: 100 per node",
         ),
-        _option(
-            "--gamma", float, "two-stage, ebic: higher values select fewer edges.", metavar="N", show_default="0.25"
-        ),
-        _option(
-            "--folds n_folds",
-            click.IntRange(2),
-            "two-stage, cv: number of folds.",
-            metavar="N",
-            show_default="5; cv: 10",
-        ),
+        _option("--gamma", float, "two-stage, ebic: higher values select fewer edges.", show_default="0.25"),
+        _option("--folds n_folds", click.IntRange(2), "two-stage, cv: number of folds.", show_default="5; cv: 10"),
     ],
     METHOD: [
         _option(
@@ -239,7 +177,7 @@ SECTIONS = {
         _option(
             "--penalty-weights", one_of("standardized"), "Penalize as if columns were standardized: rare columns less."
         ),
-        _option("--tol", float, "Tolerance of the certificate.", metavar="N", show_default="1e-7"),
+        _option("--tol", float, "Tolerance of the certificate.", show_default="1e-7"),
     ],
     READING: [
         _option(
@@ -256,22 +194,25 @@ SECTIONS = {
             multiple=True,
         ),
         _option("--binarize", CUTS, "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4."),
+        _option("--na na_values", MISSING, "Also read TEXT as missing, everywhere or in one column.", multiple=True),
         _option("--weights", COLUMN, 'Column with the weights of the rows, or "none".'),
-        _columns("--drop", "Leave these columns out"),
-        _columns("--columns", "Keep only these columns (quote a name with a comma: '\"a,b\",c')"),
-        _columns("--ordinal", "Columns of ordered categories, such as 1 to 5"),
-        _columns("--nominal", "Columns of categories without an order"),
-        _columns("--continuous", "Columns of numbers, such as age or counts"),
-        _columns("--reverse", "Ordered columns with reversed wording, whose last category comes first"),
-        _columns("--covariates", "Columns to adjust for, which are not part of the network"),
-    ],
-    ADVANCED: [
         _option(
             "--weight-kind",
             one_of("sampling", "counts"),
             "What the weights are: sampling weights, or counts of equal rows.",
             show_default="counts if they are whole numbers",
         ),
+        _columns("--drop", "Leave these columns out"),
+        _columns("--columns", "Keep only these columns (quote a name with a comma: '\"a,b\",c')"),
+        _columns("--ordinal", "Columns of ordered categories, such as 1 to 5"),
+        _columns("--nominal", "Columns of categories without an order"),
+        _columns("--continuous", "Columns of numbers, such as age or counts"),
+        _columns("--normal-scores", "Columns of numbers to be replaced by normal scores, ranks as normal quantiles"),
+        _columns("--reverse", "Ordered columns with reversed wording, whose last category comes first"),
+        _columns("--covariates", "Columns to adjust for, which are not part of the network"),
+        _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
+    ],
+    FILE: [
         _option(
             "--header/--no-header",
             None,
@@ -280,33 +221,17 @@ SECTIONS = {
             show_default="detected",
         ),
         _option("--id-column", COLUMN, 'Column with row labels, or "none".', show_default="detected"),
-        _option("--na na_values", MISSING, "Also read TEXT as missing, everywhere or in one column.", multiple=True),
-        _option(
-            "--delimiter",
-            str,
-            "Field separator: a character, tab or blank.",
-            metavar="CHARACTER",
-            show_default="detected",
-        ),
-        _columns("--normal-scores", "Columns of numbers to be replaced by normal scores, ranks as normal quantiles"),
-        _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
-        _option(
-            "--value-labels",
-            VALUE_LABELS,
-            "What the values of a column, such as the groups of compare, are called; repeat it for other columns.",
-            multiple=True,
-        ),
-        _option("--encoding", str, "Text encoding of the file.", show_default="utf-8"),
+        _option("--delimiter", str, "Field separator: a character, tab or blank.", show_default="detected"),
         _option("--decimal", one_of(".", ","), "Decimal separator of numbers in a text file.", show_default="detected"),
+        _option("--encoding", str, "Text encoding of the file.", show_default="utf-8"),
         _option("--sheet", str, "Sheet of a spreadsheet.", show_default="the first with a table"),
     ],
     GENERAL: [
-        _option("--seed random_state", click.IntRange(0), "Random seed.", metavar="N", default=0, show_default=True),
+        _option("--seed random_state", click.IntRange(0), "Random seed.", default=0, show_default=True),
         _option(
             "-j --n-jobs",
             int,
             "Fits to run in parallel; -1: one per core. Results do not depend on it.",
-            metavar="N",
             default=-1,
             show_default=True,
         ),
@@ -314,27 +239,19 @@ SECTIONS = {
         _flag("--json as_json", "Print the result as one JSON object."),
         _option("-q --quiet", None, "No summary or progress; -qq: no warnings.", count=True),
         _option("-v --verbose", None, "Show the log; -vv: details and tracebacks.", count=True),
-        _flag(
-            "--help-all",
-            "Show this help with the advanced options.",
-            is_eager=True,
-            expose_value=False,
-            callback=_show_all,
-        ),
     ],
 }
 OPTIONS = {str(option.name): option for options in SECTIONS.values() for option in options}
 """By the names of their parameters."""
-HEADINGS = {str(option.name): heading for heading, options in SECTIONS.items() for option in options}
-"""The heading under which the help lists an option, by the same names."""
 
 
 def under(*headings: str) -> list[str]:
     """Return the names of the options under some headings."""
-    return [name for name, heading in HEADINGS.items() if heading in headings]
+    return [str(option.name) for heading in headings for option in SECTIONS[heading]]
 
 
-TABLE = click.Argument(["table"], type=TableType())
-MAYBE_TABLE = click.Argument(["table"], type=TableType(), required=False)
-TABLE_OR_PATTERN = click.Argument(["table"], type=TableType(several=True))
+_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+TABLE = click.Argument(["table"], type=_FILE)
+MAYBE_TABLE = click.Argument(["table"], type=_FILE, required=False)
+TABLE_OR_PATTERN = click.Argument(["table"], type=PatternType(exists=True, dir_okay=False, allow_dash=True))
 MODEL = click.Argument(["model"], type=ModelType(exists=True))

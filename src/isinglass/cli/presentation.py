@@ -1,0 +1,258 @@
+"""isinglass report, plot and export: a model as a page, as figures, and for other programs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from isinglass.cli.command import command, command_line
+from isinglass.cli.console import Console, text_of
+from isinglass.cli.models import RESAMPLES, Attributes, Loaded
+from isinglass.cli.options import MAYBE_TABLE, MODEL, one_of
+from isinglass.cli.output import check_ending, check_target, output_file, read_record, write_file
+from isinglass.cli.settings import READING_AGAIN, Reading, require_table
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from matplotlib.axes import Axes
+
+    from isinglass.data import Table
+    from isinglass.select import Bootstrap
+
+PAGES = (".html", ".htm")  # another file is probably a table, named by mistake
+STEPS = 30  # of the slider of a page, if the model has no path of its own
+FIGURES = (".png", ".svg", ".pdf")
+FOLLOWED = 50  # alphas of a path that the fit did not make
+
+
+@command("report", MODEL, MAYBE_TABLE, bundles=[READING_AGAIN], general="")
+def report(
+    console: Console,
+    model: str,
+    table: str | None,
+    output: Path | None,
+    bootstrap: Path | None,
+    attributes: str | None,
+    random_state: int,
+    reading: Reading,
+) -> None:
+    """Make an HTML page about MODEL.
+
+    MODEL is the folder or the model.npz that `fit` wrote. The page is one file, with the network, a slider along the
+    penalty, tables, and the certificate. TABLE, the table of the fit, adds how well nodes are predicted, and the slider
+    if the fit was at one penalty; - is stdin. -o names the file, by default report.html; -o - prints the page.
+    """
+    from isinglass.show.report import write_report
+
+    output = output_file(output, "report.html", PAGES, [model, table, attributes])
+    require_table(table, reading)
+    loaded, place = Loaded.open(model), Path(model)
+    known = Attributes.read(attributes, loaded.network.variables)
+    settings = loaded.describe()
+    options: dict[str, Any] = {}  # Any: arguments of the page
+    if table is not None:
+        reading = loaded.recall(reading)
+        options["X"] = data = loaded.read_fitted(console, reading, table)
+        settings["Table"] = reading.describe(data, table)
+        if loaded.can_follow:
+            with console.progress("Path"):
+                options["path"] = loaded.follow(data, STEPS)
+    if bootstrap is not None:
+        kinds = [kind for kind in RESAMPLES if (bootstrap / RESAMPLES[kind]).exists()] or ["rows"]
+        found = options["bootstrap"] = [loaded.resamples(bootstrap, kind) for kind in kinds]
+        settings["Bootstrap"] = f"{found[0].n_boot} resamples, kind {' and '.join(kinds)}"
+    options |= {"groups": known.groups, "wording": known.wording, "random_state": random_state}
+    options |= {"settings": settings, "command": _commands(place, bootstrap)}
+    options["title"] = place.resolve().parent.name if place.stem == "model" else place.stem
+    with console.progress("Page"):
+        text = text_of(lambda page: write_report(loaded.result, page, **options))
+    write_file(console, output, text, f", {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
+
+
+def _commands(model: Path, bootstrap: Path | None) -> str:
+    """Return the commands that make this page, as far as the folders tell.
+
+    The page replaces {page} by its own name: equal pages are equal files under any name.
+    """
+    folders = [model.parent] if model.name in read_record(model.parent).files else []
+    folders += [] if bootstrap is None else [bootstrap]
+    commands = [(read_record(folder).command, shlex.quote(str(folder))) for folder in folders]
+    made = [f"{words} -o {folder}" for words, folder in commands if words]
+    return " && ".join([*made, f"{shlex.join(command_line())} -o {{page}}"])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a figure is made of."""
+
+    loaded: Loaded
+    data: Table | None
+    groups: list[str | None] | None  # of the nodes, for the colors and for bridges
+    width: float | None  # in millimeters
+    bootstrap: Path | None  # the folder of resamples
+
+    @property
+    def table(self) -> Table:
+        """The table, if there is one."""
+        if self.data is None:
+            raise click.UsageError("This figure needs TABLE, the table of the fit.")
+        return self.data
+
+    def resamples(self, kind: str = "rows") -> Bootstrap:
+        """Return the resamples that `isinglass bootstrap` wrote."""
+        if self.bootstrap is None:
+            maker = f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
+            raise click.UsageError(f"This figure needs --bootstrap FOLDER, which {maker} writes.")
+        return self.loaded.resamples(self.bootstrap, kind)
+
+
+def _path(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
+    """Draw the path of the fit, or one made from the table."""
+    fit = ask.loaded.fit
+    path = None if fit is None else fit.selection.path
+    if fit is None or (path is None and not ask.loaded.can_follow):
+        raise click.UsageError(
+            "MODEL has no path to draw: it is a network alone, or has a penalty for each node. Fit a table with one "
+            "penalty for all nodes: --method joint, --select cv or --select stars."
+        )
+    path = path or ask.loaded.follow(ask.table, FOLLOWED)
+    return plot.path(path.without_covariates(), ax, alpha=fit.solution.alpha)  # type: ignore[no-any-return]
+
+
+def _check(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
+    """Draw the network's rows compared with those of the table."""
+    from isinglass.evaluate.checking import check_model
+
+    return plot.check(check_model(ask.table, ask.loaded.result), ax)  # type: ignore[no-any-return]
+
+
+def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
+    from isinglass.evaluate.centrality import BRIDGES, MEASURES
+
+    result = ask.loaded.network if ask.bootstrap is None else ask.resamples()
+    measures = MEASURES if ask.groups is None else (*MEASURES, *BRIDGES)
+    first: Axes = plot.centrality(result, of=measures, communities=ask.groups, width=ask.width or 180.0)[0]
+    return first
+
+
+# Name -> function of the module that draws, the request, and axes. Any: that module, and what it returns.
+KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
+    "network": lambda plot, ask, ax: plot.network(ask.loaded.network, ax, groups=ask.groups),
+    "centrality": _centrality,
+    "path": _path,
+    "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax),
+    "differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax),
+    "strength-differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of="strength"),
+    "check": _check,
+    "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
+}
+# What only some of them use.
+USED_BY = {
+    "TABLE": ("path", "check"),
+    "--attributes": ("network", "centrality"),
+    "--bootstrap": ("centrality", "bootstrap", "differences", "strength-differences", "stability"),
+}
+
+KIND = click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND")
+
+
+@command("plot", KIND, MODEL, MAYBE_TABLE, bundles=[READING_AGAIN], general="")
+def plot(
+    console: Console,
+    kind: str,
+    model: str,
+    table: str | None,
+    output: Path | None,
+    attributes: str | None,
+    width: float | None,
+    bootstrap: Path | None,
+    reading: Reading,
+) -> None:
+    r"""Draw a figure of MODEL.
+
+    MODEL is the folder or the model.npz that `fit` wrote. The file -o ends in .png, .svg or .pdf.
+
+    \b
+      network               nodes and edges
+      centrality            measures of every node (with --bootstrap: intervals)
+      path                  couplings along the penalty (after --alpha: add TABLE)
+      check                 rows simulated from the network against those of TABLE
+      bootstrap             interval of every edge over resamples
+      differences           which edges differ
+      strength-differences  which nodes differ in strength
+      stability             measures as rows are dropped (CS-coefficients)
+
+    The last four show what `isinglass bootstrap TABLE --kind all -o FOLDER` found: add --bootstrap FOLDER.
+
+    Without -o the file is KIND.png; -o - prints the PNG. The functions of isinglass.plot in Python have more
+    options: sizes, rings, positions, colors of edges.
+    """
+    output = output_file(output, f"{kind}.png", FIGURES, [model, table, attributes])
+    for word, given in (("TABLE", table), ("--attributes", attributes), ("--bootstrap", bootstrap)):
+        if given is not None and kind not in USED_BY[word]:
+            raise click.UsageError(f"{word} is for {', '.join(USED_BY[word])}; the figure {kind} does not use it.")
+    require_table(table, reading)
+    from isinglass.show.plot.canvas import figure_bytes
+
+    figures = import_module("isinglass.show.plot")  # matplotlib may be missing
+    loaded = Loaded.open(model)
+    groups = Attributes.read(attributes, loaded.network.variables).groups
+    data = None if table is None else loaded.read_fitted(console, loaded.recall(reading), table)
+    ask = Request(loaded, data, groups, width, bootstrap)
+
+    def draw() -> Axes:
+        ax = None if width is None or kind == "centrality" else figures.paper_axes(width)
+        return KINDS[kind](figures, ask, ax)  # type: ignore[no-any-return]
+
+    write_file(console, output, figure_bytes(draw, ".png" if output is None else output.suffix.lower()))
+
+
+@command("export", MODEL, general="")
+def export(console: Console, model: str, format: str | None, output: Path | None, attributes: str | None) -> None:
+    r"""Convert MODEL for other programs.
+
+    MODEL is the folder or the model.npz that `fit` wrote. Prints the result, or writes it to the file -o. A file that
+    ends in .md or .tex has a table for print instead of CSV.
+
+    \b
+      edges    CSV of the edges: source, target, coupling, sign, weight
+      blocks   CSV of the couplings between categories, one line per pair
+      nodes    CSV of the nodes: name, field, degree, strength, attributes
+      fields   CSV of the fields (thresholds) of all categories
+      matrix   CSV of the couplings, one row and column per node
+      gexf     Gephi
+      graphml  Cytoscape, yEd, igraph
+      json     nodes and edges, for your own programs
+    """
+    from isinglass.export import write_network
+    from isinglass.export.network_files import SUFFIXES, WITH_POSITIONS
+    from isinglass.show.layout import force_layout
+
+    ending = "" if output is None else output.suffix.lower()
+    if format is None:
+        check_ending(output, SUFFIXES, "; or add --format")
+    check_target(output, [model, attributes])
+    loaded = Loaded.open(model)
+    network = loaded.network.without_covariates()
+    known = Attributes.read(attributes, network.variables, ())
+    format = format or SUFFIXES.get(ending, "edges")
+    options: dict[str, Any] = {
+        "node_attributes": known.columns or None,
+        "edge_attributes": loaded.fit.edge_attributes if loaded.fit else None,
+        "color_by": known.color_by,
+    }
+    if format in WITH_POSITIONS:
+        options["positions"] = force_layout(network.n_features, network.edge_index, network.weights)
+    if output is None:
+        console.write(text_of(lambda stream: write_network(loaded.result, stream, format, **options)))
+    else:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write_network(loaded.result, output, format, **options)
+        console.say_facts({"Wrote": str(output)})
