@@ -282,7 +282,7 @@ def test_every_choice_has_its_number_on_its_path(selector):
         warnings.simplefilter("ignore")
         choice = Method(estimator, selector).choose(X)
     assert choice.solution is choice.path[choice.index]
-    assert choice.is_given == isinstance(selector, Fixed | PerNode)
+    assert (choice.selection.path is None) == isinstance(selector, Fixed | PerNode)
     assert ("a penalty per node, 1 edge)" in repr(choice)) == isinstance(selector, PerNode)
 
 

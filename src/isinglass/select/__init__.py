@@ -1,10 +1,8 @@
 """Choosing a network, and how far it can be trusted.
 
-To read it, begin with `settings` (records of settings, and `Run`), `task` (one table and how its pairs are estimated)
-and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are those of
-`path_selectors` and the default, `two_stage`; they share `scoring` and `folds`. The
-`stages` of the default search paths of convex problems; their networks are judged by rows that were left out
-(`prediction_check`).
+To read it, begin with `task` (one table, and how its pairs are estimated) and `selector` (what chooses the penalty of a
+task, and returns a `Choice`). The selectors are in `path_selectors` and `two_stage`, the default, whose `stages` search
+paths of convex problems; their networks are judged by rows that were left out (`prediction_check`).
 
 `method` joins an estimator and a selector: the only way from a table to a `Fit`. It completes missing cells
 (`imputation`, `pooling`) and adds standard errors (`refit`, on `sandwich`) and q-values (`error_rates`).

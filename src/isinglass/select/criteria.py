@@ -44,11 +44,9 @@ def compare_criteria(
         The criteria by name, by default two-stage, EBIC and cross-validation with both rules; a number is
         a penalty that was chosen elsewhere.
     n_folds : int, default 10
-        Folds of the column ``held_out``; those of the default criteria are as many.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights.
-    run : Run, optional
-        How the fits are run.
+        Folds of the column ``held_out``, and of the default criteria.
+    sample_weight, run
+        As for `bootstrap`.
 
     Examples
     --------

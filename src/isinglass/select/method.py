@@ -117,7 +117,7 @@ class Method(PathSettings):
                 choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
             if pooled is not None and missing is not None:
                 missing = pooled.note(missing)
-            refits = self._refit(completed, choice.solution, pooled, run) if self.selector.is_reweighted else None
+            refits = self._refit(completed, choice.solution, pooled, run) if self._is_reweighted else None
         warn_determined(choice.solution.network)
         if self.fdr is not None:
             edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(choice.solution.edge_index)
@@ -163,6 +163,12 @@ class Method(PathSettings):
     def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""
         return self if self.selector.is_given else self.replace(selector=found.fixed(scale))
+
+    @property
+    def _is_reweighted(self) -> bool:
+        """Whether couplings are those of two stages: hardly shrunken, with errors close to those without penalty."""
+        selector = self.selector
+        return isinstance(selector, TwoStage) or (isinstance(selector, Fixed) and selector.lasso is not None)
 
     @property
     def paths(self) -> PathSettings:

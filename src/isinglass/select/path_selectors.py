@@ -332,12 +332,21 @@ class StARS(Selector):
             "random_state": seeds[0].entropy,
         }
         shares, disagreements, n_unconverged = self._follow(task, subsamples, grid, fingerprint)
+        equal = table.with_weight(None)
+        n_constant = sum(bool((which_vary(equal) & ~which_vary(equal[part])).any()) for part in subsamples)
+        found = self._judge(grid, shares, disagreements, size, n_constant)
+        warn_of_failed(n_unconverged, found.n_fits, "fits of subsamples")
+        _warn_of_stars(found, int(table.variables.is_modeled.sum()))
+        return found
+
+    def _judge(
+        self, grid: FloatArray, shares: list[sp.csr_array], disagreements: list[float], size: int, n_constant: int
+    ) -> Stability:
+        """Return the densest network of the grid that is stable with all sparser ones."""
         instability = np.r_[disagreements, np.full(len(grid) - len(shares), np.nan)]
         monotone = np.maximum.accumulate(instability)
         index = max(int(np.count_nonzero(monotone <= self.threshold)) - 1, 0)
-        equal = table.with_weight(None)
-        is_constant = [bool((which_vary(equal) & ~which_vary(equal[part])).any()) for part in subsamples]
-        stability = Stability(
+        return Stability(
             alpha=float(grid[index]),
             index=index,
             alphas=grid,
@@ -347,11 +356,8 @@ class StARS(Selector):
             threshold=self.threshold,
             subsample_size=size,
             n_subsamples=self.n_subsamples,
-            n_constant=sum(is_constant),
+            n_constant=n_constant,
         )
-        warn_of_failed(n_unconverged, stability.n_fits, "fits of subsamples")
-        _warn_of_stars(stability, int(table.variables.is_modeled.sum()))
-        return stability
 
     def _follow(
         self, task: Task, subsamples: Sequence[NDArray[np.intp]], grid: FloatArray, fingerprint: Options

@@ -41,14 +41,10 @@ class Choice(Frozen):
         return self.solution.alpha
 
     @property
-    def is_given(self) -> bool:
-        """Whether there was nothing to choose."""
-        return len(self.path) == 1 and self.evidence is None and self.stability is None
-
-    @property
     def selection(self) -> Selection:
         """What a `Fit` keeps."""
-        path, left_out = None if self.is_given else self.path, join_words(self.left_out)
+        is_given = len(self.path) == 1 and self.evidence is None and self.stability is None
+        path, left_out = None if is_given else self.path, join_words(self.left_out)
         return Selection(path=path, evidence=self.evidence, stability=self.stability, left_out=left_out)
 
     @property
@@ -85,11 +81,6 @@ class Selector(Settings):
     def words_for(self, n_folds: int) -> str:
         """Return the same for the number of folds that there were."""
         return self.words
-
-    @property
-    def is_reweighted(self) -> bool:
-        """Whether its couplings are hardly shrunken, and have standard errors."""
-        return False
 
     def check(self, table: AnyTable) -> None:
         """Raise for a table that these settings are not for, before its missing cells are imputed."""
@@ -136,11 +127,6 @@ class Fixed(Selector):
             return "given"
         power = "" if self.exponent == FULL else f" to the power {self.exponent:g}"
         return f"given, in inverse proportion to the couplings{power} of a lasso with penalty {self.lasso:.4g}"
-
-    @property
-    def is_reweighted(self) -> bool:
-        """Whether they are penalties of two stages."""
-        return self.lasso is not None
 
     def changed(self) -> Options:
         """Return the fields that say something: the penalty has no default that goes without saying."""

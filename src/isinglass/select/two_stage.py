@@ -19,7 +19,7 @@ from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, plu
 from isinglass.records import Evidence, Reason, Selection, TwoStageRecord
 from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
-from isinglass.select.prediction_check import REWEIGHTED, STRIDE, PredictionCheck, log_distances
+from isinglass.select.prediction_check import REWEIGHTED, STRIDE, Place, PredictionCheck, log_distances
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, Fixed, Selector
@@ -52,13 +52,14 @@ class TwoStageChoice(Choice):
     n_sampled: int = 0  #: rows of the sample that the check was made on, in a very long table in parts; 0: all rows
 
     @classmethod
-    def best_of(
-        cls, stages: Sequence[Stage], reason: Reason, keep: float, left_out: Sequence[str] = ()
+    def of(
+        cls, stages: Sequence[Stage], reason: Reason, keep: float, left: Sequence[str] = (), *, at: Place | None = None
     ) -> TwoStageChoice:
-        """Return the choice of the criterion of the last stage."""
-        last, left = stages[-1], tuple(left_out)
-        in_stage, known = len(stages) - 1, tuple(stages)
-        return cls(last.path, last.index, left_out=left, stages=known, stage=in_stage, reason=reason, keep=keep)
+        """Return the choice of a network by its stage and its number there, by default the best of the last stage."""
+        stage, index = (len(stages) - 1, stages[-1].index) if at is None else at
+        known, left_out = tuple(stages), tuple(left)
+        path = stages[stage].path
+        return cls(path, index, left_out=left_out, stages=known, stage=stage, reason=reason, keep=keep)
 
     @property
     def warm_start(self) -> WarmStart:
@@ -98,18 +99,12 @@ class TwoStageChoice(Choice):
 class TwoStage(Selector):
     """The default selector: two stages choose the penalty, and cross-validation checks the choice.
 
-    Stage 1 follows the lasso path to the alpha with the smallest AIC, which gives a network dense enough to miss few
-    edges. Stage 2 penalizes the pairs it found in proportion to 1 / abs(coupling), forbids all others, and takes the
-    smallest extended BIC: few false edges, and strong couplings that are hardly shrunken. Cross-validation then checks
-    whether this network keeps most of the predictive gain of the best one. If it clearly does not, which happens when
-    the table has many weak dependences, the sparsest network that does is taken instead: from stage 2, from stage 2
-    with weights 1 / sqrt(abs(coupling)), or from stage 1. For continuous columns, the gain in log pseudo-likelihood is
-    replaced by −½ log(1 − r²), where r is the rank correlation of held-out values and their linear predictors. If only
-    some columns are continuous, stage 1 penalizes each pair in proportion to the product of its standard deviations.
-    For a pair with more than one parameter, the norm of its block replaces abs(coupling).
-
-    Every network is the optimum of a convex problem and has its certificate. The number and the ends of the alphas
-    hardly matter: the paths go as far as they need, and are filled in around the choice.
+    Stage 1 follows the lasso path to the smallest AIC: dense, to miss few edges. Stage 2 penalizes these pairs in
+    proportion to 1 / abs(coupling), forbids all others, and takes the smallest extended BIC: few false edges, and
+    strong couplings that are hardly shrunken. If this network clearly does not keep most of the cross-validated gain of
+    the best one, the sparsest network that does is taken: from stage 2, also with weights 1 / sqrt(abs(coupling)), or
+    from stage 1. Every network is the optimum of a convex problem and has its certificate. The page on choosing the
+    network says how paths are searched, and what is different for continuous columns and categories.
 
     Parameters
     ----------
@@ -146,11 +141,6 @@ class TwoStage(Selector):
         """How it is set, in words."""
         return self.words_for(0 if self.keep == 0 else self.n_folds)
 
-    @property
-    def is_reweighted(self) -> bool:
-        """Whether its couplings are hardly shrunken: they are."""
-        return True
-
     def words_for(self, n_folds: int) -> str:
         """Return the same with the number of folds that there were: fewer if there are few rows, 0 without a check."""
         folds = f"{n_folds} folds{seed_words(self.random_state)}"
@@ -185,17 +175,17 @@ class TwoStage(Selector):
             first = first_stage(task).search(self.alphas)
             if task.is_late:
                 left_out = _alphas_below(first, 1), "stage 2", CHECK
-                return TwoStageChoice.best_of([first], "time", keep, left_out)
+                return TwoStageChoice.of([first], "time", keep, left_out)
             if not first.solution.n_edges:
-                return TwoStageChoice.best_of([first], "empty", keep)
+                return TwoStageChoice.of([first], "empty", keep)
             second = second_stage(task, first.solution, FULL, self._price(task)).search()
             if task.is_late:
-                found = TwoStageChoice.best_of([first, second], "time", keep, (_alphas_below(second, 2), CHECK))
-                return found if found.solution.n_edges else replace(found, path=first.path, index=first.index, stage=0)
+                best = (1, second.index) if second.solution.n_edges else (0, first.index)
+                return TwoStageChoice.of([first, second], "time", keep, (_alphas_below(second, 2), CHECK), at=best)
             if not folds:
                 if keep > 0:
                     warn(DataWarning("the choice was not checked by prediction, which needs two rows or groups."))
-                return TwoStageChoice.best_of([first, second], "ebic", keep)
+                return TwoStageChoice.of([first, second], "ebic", keep)
             return self._check(task, folds, first, second)
 
     def _check(self, task: Task, folds: Sequence[Split], first: Stage, second: Stage) -> TwoStageChoice:
@@ -205,12 +195,11 @@ class TwoStage(Selector):
         if check.stages[REWEIGHTED].solution is not second.solution:
             # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
             return self._check(task, folds, *check.stages[: REWEIGHTED + 1])
-        stages, (number, index) = check.solved(place)
+        stages, place = check.solved(place)
         n_folds, left_out = len(check.held_out.fits), list[str]()
         if check.held_out.is_cut:
             left_out.append(f"networks that {CHECK} would have looked at" if n_folds else CHECK)
-        found = TwoStageChoice.best_of(stages, reason, check.keep, left_out)
-        return replace(found, path=stages[number].path, index=index, stage=number, n_folds=n_folds)
+        return replace(TwoStageChoice.of(stages, reason, check.keep, left_out, at=place), n_folds=n_folds)
 
     def _follow(self, task: Task, found: TwoStageChoice, share: float) -> TwoStageChoice:
         """Choose as in a sample of a share of the rows.
@@ -229,21 +218,21 @@ class TwoStage(Selector):
             search = first_stage(task)
             stages = [search.search(self.alphas, expect(found.stages[0].solution, 0.0))]
             if not stages[0].solution.n_edges:
-                return TwoStageChoice.best_of(stages, "empty", keep)
+                return TwoStageChoice.of(stages, "empty", keep)
             if exponent:
                 search = second_stage(task, stages[0].solution, exponent, self._price(task))
                 stages.append(search.search(sample=expect(chosen.solution, exponent)))
             stage = stages[-1]
             left_out = (_alphas_below(stage, len(stages)),) if task.is_late else ()
             if found.reason in ("ebic", "time"):  # without time, the best network of the sample is solved in all rows
-                return TwoStageChoice.best_of(stages, "time" if left_out else "ebic", keep, left_out)
+                return TwoStageChoice.of(stages, "time" if left_out else "ebic", keep, left_out)
             ratio = found.solution.alpha / chosen.solution.alpha if chosen.solution.alpha else 1.0
             alpha = stage.solution.alpha * ratio
             distances = log_distances(stage.path.alphas, alpha)
             near = distances.min() < math.log(STRIDE)
             start = stage.path[int(distances.argmin())] if near else expect(found.solution, exponent)
             stages[-1], index = stage.with_network(search.solve([alpha], start)[0])
-            return replace(TwoStageChoice.best_of(stages, "prediction", keep, left_out), index=index)
+            return TwoStageChoice.of(stages, "prediction", keep, left_out, at=(len(stages) - 1, index))
 
     def _conclude(self, task: Task, choice: TwoStageChoice) -> TwoStageChoice:
         """Return the choice with its evidence, the EBIC of the networks of its stage."""
