@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -44,34 +45,17 @@ def is_real(value: object) -> TypeGuard[float]:
     return is_whole(value) or isinstance(value, float | np.floating)
 
 
-def check_positive(name: str, value: object) -> float:
-    """Return ``value`` as a float if it is a finite positive number."""
-    if not is_real(value) or not (math.isfinite(value) and value > 0):
-        raise ArgumentError(name, "must be a positive number", value)
+def _check_number(constraint: str, holds: Callable[[float], bool], name: str, value: object) -> float:
+    """Return ``value`` as a float if it is a finite number for which the constraint holds."""
+    if not is_real(value) or not (math.isfinite(value) and holds(value)):
+        raise ArgumentError(name, constraint, value)
     return float(value)
 
 
-def check_level(level: object) -> float:
-    """Return the level of intervals or of a test as a float, if it is between 0 and 1."""
-    if not is_real(level) or not 0 < level < 1:
-        raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
-    return float(level)
-
-
-def check_share(name: str, value: object) -> float:
-    """Return ``value`` as a float if it is above 0 and at most 1."""
-    if not is_real(value) or not 0 < value <= 1:
-        raise ArgumentError(name, "must be above 0 and at most 1", value)
-    return float(value)
-
-
-def check_not_negative(name: str, value: object) -> float:
-    """Return ``value`` as a float if it is a finite number that is not negative."""
-    if not is_real(value):
-        raise ArgumentError(name, "must be a number", value)
-    if not (math.isfinite(value) and value >= 0):
-        raise ArgumentError(name, "must be finite and not negative", value)
-    return float(value)
+check_positive = partial(_check_number, "must be a positive number", lambda value: value > 0)
+check_not_negative = partial(_check_number, "must be finite and not negative", lambda value: value >= 0)
+check_share = partial(_check_number, "must be above 0 and at most 1", lambda value: 0 < value <= 1)
+check_level = partial(_check_number, "must be between 0 and 1, both excluded", lambda value: 0 < value < 1, "level")
 
 
 def check_flag(name: str, value: object) -> bool:
@@ -149,14 +133,10 @@ def as_generator(random_state: RandomSource) -> Generator:
     """Return the Generator that ``random_state`` stands for."""
     if isinstance(random_state, RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
-    known = isinstance(random_state, Generator | SeedSequence | None) or (is_whole(random_state) and random_state >= 0)
-    if not known:
-        raise ArgumentError(
-            "random_state",
-            "must be a non-negative integer, a Generator, a RandomState, a SeedSequence or None",
-            random_state,
-        )
-    return np.random.default_rng(random_state)
+    if isinstance(random_state, Generator | SeedSequence | None) or (is_whole(random_state) and random_state >= 0):
+        return np.random.default_rng(random_state)
+    constraint = "must be a non-negative integer, a Generator, a RandomState, a SeedSequence or None"
+    raise ArgumentError("random_state", constraint, random_state)
 
 
 def spawn_seeds(random_state: RandomSource, n_tasks: int) -> list[SeedSequence]:

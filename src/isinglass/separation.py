@@ -55,6 +55,7 @@ def _separating_triple(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> t
 
 
 def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
+    """Return the pair with the largest part in a direction δ with d ≥ 0 everywhere and > 0 somewhere, or None."""
     import scipy.sparse as sp
 
     blocks = []
@@ -66,23 +67,17 @@ def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -
         block = sp.coo_array(sign * patterns)
         shape = (len(patterns), len(pairs) + columns.shape[1])
         blocks.append(sp.coo_array((block.data, (block.row, places[block.col])), shape=shape))
-    direction = separating_direction(sp.vstack(blocks, format="csr"))
-    if direction is None:
+    margins = sp.vstack(blocks, format="csr")
+    direction = _largest_margins(margins)
+    # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
+    if np.abs(direction).max() < 0.5 or (margins @ direction).max() < 1e-5:
         return None
     s, t = pairs[np.argmax(np.abs(direction[: len(pairs)]))]
     return int(s), int(t)
 
 
-def separating_direction(margins: Matrix) -> FloatArray | None:
-    """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none."""
-    direction = solve_program(margins.sum(axis=0), -margins)  # Σ d is positive if and only if something separates
-    # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
-    separates = np.abs(direction).max() >= 0.5 and (margins @ direction).max() >= 1e-5
-    return direction if separates else None
-
-
-def solve_program(profit: FloatArray, cuts: Matrix) -> FloatArray:
-    """Return the δ with the largest profit @ δ subject to cuts @ δ ≤ 0 and |δ| ≤ 1.
+def _largest_margins(margins: Matrix) -> FloatArray:
+    """Return the δ with the largest Σ d, d = margins @ δ, subject to d ≥ 0 and |δ| ≤ 1.
 
     Raises LimitError where that takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
     """
@@ -90,11 +85,11 @@ def solve_program(profit: FloatArray, cuts: Matrix) -> FloatArray:
         from scipy.optimize import linprog  # 0.2 s, and almost never needed
 
     limit = {"time_limit": SEPARATION_SECONDS}
-    given = {"A_ub": cuts, "b_ub": np.zeros(cuts.shape[0]), "bounds": (-1, 1), "options": limit}
-    answer = call_interruptibly(lambda: linprog(-profit, **given))
+    given = {"A_ub": -margins, "b_ub": np.zeros(margins.shape[0]), "bounds": (-1, 1), "options": limit}
+    answer = call_interruptibly(lambda: linprog(-margins.sum(axis=0), **given))
     if answer.status == 1:
         raise LimitError(
-            f"Could not decide within {SEPARATION_SECONDS:g} s whether {cuts.shape[1]} unpenalized parameters have a "
+            f"Could not decide within {SEPARATION_SECONDS:g} s if {margins.shape[1]} unpenalized parameters have a "
             "finite optimum. Use alpha > 0, or leave fewer pairs unpenalized."
         )
     if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code

@@ -95,9 +95,7 @@ def check(data: bytes) -> None:
             raise AssertionError("an error without a message") from error
         return
     model = found if isinstance(found, Network) else found.network
-    first = Table(
-        np.zeros((1, model.n_features), dtype=np.uint8), model.variables
-    )  # categories, whatever they are called
+    first = Table(np.zeros((1, model.n_features), dtype=np.uint8), model.variables)
     chances = model.probabilities(first)
     if not all(np.isfinite(column).all() for column in chances):
         raise AssertionError(f"{model!r} has probabilities that are not finite")
