@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from isinglass.arguments import Options
-from isinglass.data.files.arrow_files import load_feather, load_parquet
+from isinglass.data.files.array_files import load_feather, load_npy, load_npz, load_parquet
 from isinglass.data.files.documents import Document, Limits
-from isinglass.data.files.numpy_files import load_npy, load_npz
 from isinglass.data.files.surveys import load_survey
 from isinglass.data.source import Source
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
