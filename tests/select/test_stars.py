@@ -454,7 +454,7 @@ def test_fits_that_did_not_converge_are_reported_once():
         ({"threshold": -0.01}, "threshold must be from 0 to 0.5"),
         ({"threshold": 0.51}, "threshold must be from 0 to 0.5"),
         ({"threshold": float("nan")}, "threshold must be from 0 to 0.5"),
-        ({"alphas": 0}, "alphas must be a count from 1"),
+        ({"alphas": 0}, "alphas must be a count of at least 1"),
         ({"alphas": [0.1, -0.1]}, "alphas must be finite and not negative"),
         ({"alphas": True}, "alphas must be a count"),
         ({"alphas": "many"}, "alphas must be a count"),

@@ -46,8 +46,8 @@ def test_nothing_varies():
 @pytest.mark.parametrize(
     ("alphas", "message"),
     [
-        (0, "alphas must be a count from 1 to 100000; got 0"),
-        (-3, "alphas must be a count from 1 to 100000; got -3"),
+        (0, "alphas must be a count of at least 1; got 0"),
+        (-3, "alphas must be a count of at least 1; got -3"),
         (True, "alphas must be a count, a value or a list of values; got True"),
         ("30", "alphas must be a count, a value or a list of values; got '30'"),
         (None, "alphas must be a count, a value or a list of values; got None"),

@@ -403,7 +403,7 @@ def test_an_exception_in_the_callback_ends_the_path(mode):
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"n_threads": 0}, "n_threads must be an integer of at least 1"),
         ({"alphas": -0.1}, "alphas must be finite and not negative"),
-        ({"alphas": 0}, "alphas must be a count from 1"),
+        ({"alphas": 0}, "alphas must be a count of at least 1"),
         ({"alpha_min_ratio": 2.0}, "alpha_min_ratio must be"),
         ({"sample_weight": np.zeros(60)}, "positive sum; got only weights of zero"),
         ({"sample_weight": np.ones(3)}, "one value per row"),

@@ -42,7 +42,8 @@ def alpha_grid(alpha_max: float, alphas: AlphasLike, *, alpha_min_ratio: float, 
         raise ArgumentError("alphas", "must be a count, a value or a list of values", alphas, remedy)
     if values.ndim == 0 and values.dtype.kind in "iu":
         if not 1 <= values <= MOST:
-            raise ArgumentError("alphas", f"must be a count from 1 to {MOST}", int(values), remedy)
+            bound = "at least 1" if values < 1 else f"at most {MOST}"
+            raise ArgumentError("alphas", f"must be a count of {bound}", int(values), remedy)
         return _geometric(float(alpha_max), int(values), alpha_min_ratio, at_zero)
     grid = np.sort(values.astype(np.float64).ravel() + 0.0)[::-1].copy()  # -0.0 becomes 0.0
     if (is_wrong := ~np.isfinite(grid) | (grid < 0)).any():
