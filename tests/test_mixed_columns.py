@@ -199,9 +199,13 @@ def check_node_table(net, tmp_path):
     for s in range(3):
         expected = brute_conditionals(net.network_, TABLE.codes, s) @ values(s)
         observed = values(s)[TABLE.codes[:, s]]
-        assert table.r_squared[s] == pytest.approx(1 - ((observed - expected) ** 2).mean() / observed.var())
-    assert np.isnan(table.accuracy).tolist() == np.isnan(table.normalized_accuracy).tolist() == [True] * 3 + [False] * 3
-    assert np.isnan(table.r_squared).tolist() == [False] * 5 + [True]
+        assert table["r_squared"][s] == pytest.approx(1 - ((observed - expected) ** 2).mean() / observed.var())
+    assert (
+        np.isnan(table["accuracy"]).tolist()
+        == np.isnan(table["normalized_accuracy"]).tolist()
+        == [True] * 3 + [False] * 3
+    )
+    assert np.isnan(table["r_squared"]).tolist() == [False] * 5 + [True]
 
 
 def check_partial_correlations(net, tmp_path):

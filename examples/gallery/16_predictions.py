@@ -22,8 +22,8 @@ print(f"right about {(net.predict(test) == test).to_numpy().mean():.1%} of the v
 # %%
 # The table compares guessing the more frequent vote with predicting it by the network from the other 99 votes.
 
-nodes = pd.DataFrame(metrics.node_table(test, net).columns)
-nodes[["names", "marginal_accuracy", "accuracy"]].sort_values("accuracy", ascending=False).head(10).round(2)
+nodes = pd.DataFrame(metrics.node_table(test, net))
+nodes[["name", "marginal_accuracy", "accuracy"]].sort_values("accuracy", ascending=False).head(10).round(2)
 
 # %%
 # Hide one vote in five and fill it in.

@@ -15,7 +15,7 @@ net = IsingNetwork().fit(survey)
 domains = pd.read_csv("../domains.csv", index_col="item")["domain"]
 nodes = metrics.node_table(survey, net)
 ax = plot.paper_axes(85)
-plot.network(net, ax, groups=domains, inside=True, rings=nodes.accuracy)
+plot.network(net, ax, groups=domains, inside=True, rings=nodes["accuracy"])
 
 # %%
 # ``ax.figure.savefig("figure.pdf")`` saves it as vector graphics. These are the strengths of the nodes in the same

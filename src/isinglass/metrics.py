@@ -15,14 +15,13 @@ from isinglass.evaluate.agreement import (
 from isinglass.evaluate.centrality import centrality, communities
 from isinglass.evaluate.checking import Comparison, ModelCheck, check_model
 from isinglass.evaluate.likelihood import LogPartition, log_partition
-from isinglass.evaluate.nodes import NodeTable, node_table
+from isinglass.evaluate.nodes import node_table
 
 __all__ = [
     "Comparison",
     "EdgeConfusion",
     "LogPartition",
     "ModelCheck",
-    "NodeTable",
     "RocCurve",
     "centrality",
     "check_model",

@@ -127,7 +127,7 @@ def test_nodes_and_pictures_leave_covariates_out(tmp_path):
     data = frame()
     net = IsingNetwork(covariates=["age", "sex"]).fit(data)
     assert metrics.centrality(net)["name"].tolist() == ITEMS
-    assert list(metrics.node_table(data, net).names) == ITEMS
+    assert metrics.node_table(data, net)["name"].tolist() == ITEMS
     assert len(metrics.communities(net)) == 4
     assert sorted(to_networkx(net).nodes) == ITEMS
     page = build_report(net, X=data)

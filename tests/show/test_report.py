@@ -365,7 +365,7 @@ def test_weights_of_a_table_count(table):
     data = data_of(build_report(solution, X=weighted))
     (accuracy,) = [column["values"] for column in data["nodes"]["columns"] if column["label"] == "accuracy"]
     repeated = np.repeat(table, weight.astype(int), axis=0)
-    assert accuracy == pytest.approx(metrics.node_table(repeated, solution).accuracy)
+    assert accuracy == pytest.approx(metrics.node_table(repeated, solution)["accuracy"])
     means = repeated.mean(axis=0)
     null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
     assert data["certificate"]["null_objective"] == pytest.approx(null)
@@ -384,7 +384,7 @@ def test_node_measures(path, table):
         "deviance_explained",
         "r_squared",
     }
-    assert columns["accuracy"] == expected.accuracy.tolist()
+    assert columns["accuracy"] == expected["accuracy"].tolist()
     assert data["n_rows"] == len(table)
 
 
@@ -455,7 +455,7 @@ def test_centralities_stand_beside_what_the_table_tells(path, table, monkeypatch
     given = {column["label"]: column["values"] for column in read_columns(path[5], X=table, **members)}
     for of in ("closeness", "betweenness", "bridge_strength"):
         np.testing.assert_allclose(given[of], found[of])
-    np.testing.assert_allclose(given["accuracy"], metrics.node_table(table, path[5]).accuracy)
+    np.testing.assert_allclose(given["accuracy"], metrics.node_table(table, path[5])["accuracy"])
     monkeypatch.setattr(centrality, "MOST_PATHS", 1)
     assert read_columns(path[5]) == []
 

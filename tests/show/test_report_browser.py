@@ -319,9 +319,9 @@ def test_node_table_follows_the_slider_and_downloads(visit, file, path, table):
     here, selected = (metrics.node_table(table, path[k]) for k in (8, 14))
     rows.sort(key=lambda row: NAMES.index(row["name"]))
     assert [row["name"] for row in rows] == NAMES
-    assert [int(row["degree"]) for row in rows] == here.degree.tolist()
-    assert [float(row["strength"]) for row in rows] == pytest.approx(here.strength, rel=1e-5)
-    assert [float(row["accuracy"]) for row in rows] == selected.accuracy.tolist()
+    assert [int(row["degree"]) for row in rows] == here["degree"].tolist()
+    assert [float(row["strength"]) for row in rows] == pytest.approx(here["strength"], rel=1e-5)
+    assert [float(row["accuracy"]) for row in rows] == selected["accuracy"].tolist()
     assert [row["group"] for row in rows][:4] == ["red", "blue", HOSTILE, ""]
 
 
@@ -1162,7 +1162,7 @@ def test_the_line_of_a_scatter_says_of_which_network_it_is(visit, tmp_path, numb
 def test_numbers_have_a_share_of_variance_instead_of_an_accuracy(visit, numbers_file, numbers):
     page, (network, table) = visit(numbers_file), numbers
     shown = dict(zip(*(page.locator(f"#bars .{part}").all_inner_texts() for part in ("name", "figure")), strict=True))
-    r_squared = dict(zip(network.names, metrics.node_table(table, network).r_squared, strict=True))
+    r_squared = dict(zip(network.names, metrics.node_table(table, network)["r_squared"], strict=True))
     for name in ("age", "other"):
         assert number(shown[name].removeprefix("R² ")) == pytest.approx(r_squared[name], abs=0.006)
     assert shown["rain"].endswith("%")

@@ -115,7 +115,7 @@ def _write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None
     from isinglass.show.report.methods import describe_fit
 
     model = found.network.without_covariates()
-    columns = node_table(data, found).columns
+    columns = node_table(data, found)
     measured = {name: columns[name] for name in ("expected_influence", *ACCURACIES)}
     nodes: dict[str, Any] = {**known.columns, **further_measures(model, known.groups), **measured}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)

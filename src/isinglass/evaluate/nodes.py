@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import Bytes, FloatArray, Frozen
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.conditionals import conditionals_of_blocks
 from isinglass.data import AnyTable, TableLike, category_counts
 from isinglass.errors import MeaningWarning, warn
@@ -16,50 +14,17 @@ from isinglass.matching import check_width
 from isinglass.network import Network
 from isinglass.results import NetworkLike, as_network, fit_of, read_for
 from isinglass.simulate.gibbs import among
-from isinglass.text_tables import show_columns
+from isinglass.text_tables import Columns
 
 ROUNDING = 1e-12
 """Smaller shares that a network explains are errors of rounding."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NodeTable(Frozen):
-    """What a network says about each of its nodes: one column per measure, one entry per node.
-
-    R's mgm calls accuracy, normalized accuracy and marginal accuracy CC, nCC and CCmarg.
-    """
-
-    names: tuple[str, ...]  #: the nodes
-    degree: NDArray[np.int64]  #: number of edges
-    strength: FloatArray  #: Σ_t |θ_st|
-    expected_influence: FloatArray  #: Σ_t θ_st
-    #: share of rows whose value is the most probable one given the rest of the row; a tie of k values counts 1/k; NaN
-    #: for a continuous column, as are the next two: R² is its measure
-    accuracy: FloatArray
-    marginal_accuracy: FloatArray  #: the same without knowing the rest: the share of the most frequent value
-    #: (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative if it
-    #: misleads, NaN for a constant column
-    normalized_accuracy: FloatArray
-    #: 1 − deviance given the rest / deviance of the column's mean; NaN for a constant column
-    deviance_explained: FloatArray
-    #: share of the variance of the column's scores that their expectation given the rest explains; NaN for a nominal
-    #: or constant column
-    r_squared: FloatArray
-
-    @property
-    def columns(self) -> dict[str, tuple[str, ...] | NDArray[np.generic]]:
-        """All columns by name, ready for a data frame."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __repr__(self) -> str:
-        return show_columns({name.replace("_", " "): column for name, column in self.columns.items()}, "node")
-
-
-def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | None = None) -> NodeTable:
+def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | None = None) -> Columns:
     """Return the centrality of every node, and how well the network predicts it in the rows of X.
+
+    R's mgm calls accuracy, normalized accuracy and marginal accuracy CC, nCC and CCmarg. For a continuous column, all
+    three are NaN: R² is its measure.
 
     Parameters
     ----------
@@ -71,11 +36,26 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
 
+    Returns
+    -------
+    Columns
+        Columns by name, ready for a data frame, with an entry per node:
+
+        - ``name``, ``degree`` (number of edges), ``strength`` (Σ_t |θ_st|), ``expected_influence`` (Σ_t θ_st)
+        - ``accuracy``: share of rows whose value is the most probable one given the rest of the row; a tie of k values
+          counts 1/k
+        - ``marginal_accuracy``: the same without knowing the rest: the share of the most frequent value
+        - ``normalized_accuracy``: (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts
+          perfectly, negative if it misleads, NaN for a constant column
+        - ``deviance_explained``: 1 − deviance given the rest / deviance of the column's mean; NaN for a constant column
+        - ``r_squared``: share of the variance of the column's scores that their expectation given the rest explains;
+          NaN for a nominal or constant column
+
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
     >>> table = node_table(X, [[-1.4, 2.8], [2.8, -1.4]])
-    >>> table.accuracy, table.normalized_accuracy, table.r_squared.round(2)
+    >>> table["accuracy"], table["normalized_accuracy"], table["r_squared"].round(2)
     (array([0.8, 0.8]), array([0.6, 0.6]), array([0.36, 0.36]))
     """
     fit, read = fit_of(network), as_network(network)
@@ -93,15 +73,17 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     accuracy[variables.continuous] = np.nan
     means, squares = (np.add.reduceat(shares * variables.factor**power, variables.starts) for power in (1, 2))
     variance = squares - means**2
-    gains = (
-        share_where(marginal < 1, accuracy - marginal, 1 - marginal),
-        share_where(varies, entropy - deviance, entropy),
-        share_where(varies & variables.has_scores, variance - error, variance),
-    )
-    kept, drawn = variables.is_modeled, read.without_covariates()
-    of_edges = drawn.degree, drawn.strength, drawn.expected_influence
-    predicted = (values[kept] for values in (accuracy, marginal, *gains))
-    return NodeTable(drawn.names, *of_edges, *predicted)
+    predicted = {
+        "accuracy": accuracy,
+        "marginal_accuracy": marginal,
+        "normalized_accuracy": share_where(marginal < 1, accuracy - marginal, 1 - marginal),
+        "deviance_explained": share_where(varies, entropy - deviance, entropy),
+        "r_squared": share_where(varies & variables.has_scores, variance - error, variance),
+    }
+    drawn = read.without_covariates()
+    found = Columns(name=np.array(drawn.names, dtype=object), degree=drawn.degree, strength=drawn.strength)
+    found["expected_influence"] = drawn.expected_influence
+    return Columns(found | {name: values[variables.is_modeled] for name, values in predicted.items()})
 
 
 def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray, FloatArray]:

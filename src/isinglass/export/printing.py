@@ -28,7 +28,6 @@ HEADINGS = {name: name.replace("_", " ").capitalize() for name in _PLAIN.split()
     "source_category": "Node category",
     "target_category": "Neighbor category",
     "name": "Node",
-    "names": "Node",
     "coupling": "Edge weight",
     "partial_correlation": "Partial r",
     "std_error": "SE",

@@ -25,7 +25,7 @@ from isinglass.show.report.subject import Subject
 
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
 # Columns that the page has already, or computes itself for every point of the path.
-OF_NODES = {"names", "name", "degree", "strength", "expected_influence"}
+OF_NODES = {"name", "degree", "strength", "expected_influence"}
 OF_EDGES = {"source", "target", "coupling", "sign", "weight", "stability"}
 
 
@@ -69,7 +69,7 @@ def list_node_columns(
         found["wording"] = texts
     found |= further_measures(network, members if any(member is not None for member in members) else None)
     if whole.table is not None:
-        measured = node_table(whole.table, whole.predicting).columns
+        measured = node_table(whole.table, whole.predicting)
         found |= {label: values for label, values in measured.items() if label not in OF_NODES}
     for each in resamples:
         place = {name: node for node, name in enumerate(each.names)}
