@@ -23,10 +23,7 @@ MOST_CELLS = 1 << 33  # of a table of all rows that counts stand for
 
 
 def counts_rows(table: Table) -> bool:
-    """Tell whether the scaled weights of a table say how many equal rows each row stands for, none or more.
-
-    Sampling weights do not, and neither do the shares that copies of a row have of its weight.
-    """
+    """Tell whether weights say how many equal rows each row stands for, and are not sampling weights or shares."""
     return table.units is None and are_counts(table.sample_weight)
 
 

@@ -143,16 +143,14 @@ def impute(
 
     Cells are drawn given the observed cells of their row, by Gibbs sampling, from a network that is estimated from the
     completed table in turn: stochastic EM. This is valid if cells are missing at random: given the observed cells,
-    whether a cell is missing does not depend on its own value. Pass the completed table to the function that estimates
-    the network.
+    whether a cell is missing does not depend on its own value.
 
     Parameters
     ----------
     X : array, data frame, list of rows or table, shape (n_samples, n_features)
         A 0/1 or categorical table with missing cells (NaN, None, masked).
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
-        their own in the result.
+        Row weights; by default those of the table. The equal rows of a count become rows of their own.
     run : Run, optional
         How it is run.
     n_imputations, max_rounds, random_state

@@ -49,7 +49,7 @@ Place = tuple[int, int]
 class PredictionCheck:
     """The search for the network that is taken, by the gains of networks in held-out rows.
 
-    ``stages`` grows: stage 2 is followed beyond its end where gains still rise there, and gentle weights come last.
+    Stage 2 is followed beyond its end where gains still rise there, and gentle weights are tried last.
     """
 
     def __init__(
@@ -262,8 +262,7 @@ def _fit_fold(
 ) -> FoldFit:
     """Fit networks to the training rows of a fold, each from that of all rows, and score the rows held out.
 
-    ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
-    ``earlier``: the fit of other networks in this fold, if there is one.
+    ``first``, ``reference``: those of `HeldOutGains`. ``earlier``: the fit of other networks in this fold, if any.
     """
     training, held = (task.on(part) for part in fold)
 
@@ -283,10 +282,7 @@ def _fit_fold(
 def _sum_gains(
     table: Bytes, weight: FloatArray | None, networks: Sequence[Network], possible: Mask | None
 ) -> FloatArray:
-    """Return the sums of a `FoldFit` over some rows; the first two networks are independent columns and the reference.
-
-    A gain is one in log pseudo-likelihood, but continuous columns are scored by their order (`prediction_scores`).
-    """
+    """Return the sums of a `FoldFit` over some rows; the first networks are independent columns and the reference."""
     unit = np.ones(len(table)) if weight is None else weight
     scores = np.array([prediction_scores(table, network, unit, possible) for network in networks])
     lead, *gains = scores[1:] - scores[0]

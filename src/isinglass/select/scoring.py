@@ -90,11 +90,7 @@ def _order_scores(ranks: FloatArray, predicted: FloatArray, unit: FloatArray) ->
 
 
 def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
-    """Warn if the best alpha may lie beyond the grid.
-
-    The sparse end is no end if its network is empty: every larger alpha gives the same network. Neither is alpha = 0,
-    nor the single value of a grid that leaves no choice.
-    """
+    """Warn if the best alpha may lie beyond the grid: not before an empty network, nor below alpha = 0."""
     chosen, last = path[index], len(path) - 1
     is_first, is_last = index == 0 and chosen.n_edges > 0, index == last and chosen.alpha > 0.0
     if last and (is_first or is_last):
@@ -142,11 +138,7 @@ def edge_price(table: AnyTable, gamma: float, n_ends: int = 2) -> EdgePrice:
 
 
 def aic_price(table: AnyTable, n_ends: int = 2) -> EdgePrice:
-    """Return what edges add to the AIC: 2 for each parameter, at every end.
-
-    Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square with as many degrees of freedom
-    as the pair has parameters.
-    """
+    """Return what edges add to the AIC: 2 for each parameter, at every end."""
     return _price(table, n_ends * 2.0, 0.0)
 
 

@@ -1,10 +1,9 @@
 """The stages of the default estimate: convex problems along a path, and the search for the best of their networks.
 
-Stage 1 is a lasso. In stage 2, penalty weights are in inverse proportion to the couplings that stage 1 found, and all
-other pairs are forbidden. A criterion, −2·logPL plus the price of the edges, is searched without the dense end of the
-path. All alphas lie on one lattice, alpha_max times whole powers of a ratio.
+Stage 1 is a lasso; in stage 2, penalty weights are in inverse proportion to its couplings, and all other pairs are
+forbidden. The criterion is −2·logPL plus the price of the edges. All alphas are alpha_max times powers of a ratio.
 
-1. Descend from alpha_max in strides of a few lattice steps, until the criterion has turned.
+1. Descend from alpha_max in strides of a few powers, until the criterion has turned.
 2. Fill in the alphas that were skipped around the best one.
 3. Solve the best one to the full tolerance; the others are only compared.
 
@@ -169,10 +168,9 @@ def pair_weights(task: Task, edges: NDArray[np.int32]) -> FloatArray:
 
 
 def _units(task: Task) -> FloatArray | None:
-    """Return units of columns that make couplings comparable: twice their standard deviations, 1 for balanced answers.
+    """Return units of columns that make couplings of numbers and answers comparable: twice their standard deviations.
 
-    The gradient of a pair has the standard error 2 sd_s sd_t / √N if the pair is no edge. None where units make no
-    difference, and in tables without numbers, whose scores are taken as they are.
+    The gradient of a pair has the standard error 2 sd_s sd_t / √N if the pair is no edge. None in other tables.
     """
     variables = task.table.variables
     is_number = np.isin(np.flatnonzero(variables.is_modeled), variables.continuous)
@@ -237,10 +235,7 @@ class StageSearch:
         return stage_penalty(self.task, self.exponent, self.first)
 
     def score(self, solution: Solution) -> Scored:
-        """Score a network by −2·logPL and the price of its edges.
-
-        Where the likelihood itself is maximized, it takes the place of the pseudo-likelihood.
-        """
+        """Score a network by −2·logPL (−2·logL where the likelihood is maximized) and the price of its edges."""
         edges = solution.edge_index
         omega = pair_weights(self.task, edges) if self.penalty is None else self.penalty[tuple(edges.T)]
         loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
@@ -284,10 +279,7 @@ class StageSearch:
         return self._stage(self._solve_best(scored), task.loosened().paths.tolerance)
 
     def extend(self, stage: Stage) -> Stage:
-        """Return a stage whose descent ended below half of its best alpha, followed further down.
-
-        One of the networks there may be a better choice.
-        """
+        """Return a stage whose descent ended below half of its best alpha, followed further down."""
         descent, last, best = self.descent, stage.path[-1], stage.solution
         ratio = descent.ratio**descent.stride
         if last.alpha > TURNED * best.alpha / ratio or last.alpha <= FARTHEST * best.alpha:
@@ -302,17 +294,14 @@ class StageSearch:
         return self._stage([*stage.networks, *scored], stage.tol)
 
     def _descend(self, alphas: FloatArray, start: Solution | None) -> list[Scored]:
-        """Return the networks at these alphas, only compared, until the criterion has turned or there is no time.
-
-        Without time, stage 1 still goes on to a network with edges.
-        """
+        """Return the networks at these alphas, only compared, until the criterion has turned or there is no time."""
         rough, descent = self.task.loosened(), self.descent
         scored: list[Scored] = []
 
         def goes_on(solution: Solution) -> bool:
             scored.append(self.score(solution))
             tell(f"{descent.name}, {solution.n_edges} edges", max(descent.usual_steps - len(scored), 1))
-            has_time = not rough.is_late or (not self.exponent and not solution.n_edges)
+            has_time = not rough.is_late or (not self.exponent and not solution.n_edges)  # stage 1 finds an edge
             return has_time and not descent.has_turned(scored)
 
         if len(alphas):

@@ -1,9 +1,8 @@
 """Stochastic EM: a network and the missing cells of its table, each drawn or estimated from the other in turn.
 
 In every round a network is estimated from a few completed copies of the rows with holes, and the missing cells of all
-copies are redrawn from it, given the observed cells of their row. Chains continue from their last state, so a few
-sweeps suffice. When three rounds change the network no more than one does, only Monte Carlo noise is left. The mean of
-the last few networks then gives the completed table.
+copies are redrawn from it, given the observed cells of their row. When three rounds change the network no more than one
+does, only Monte Carlo noise is left, and the mean of the last few networks gives the completed table.
 """
 
 from __future__ import annotations
@@ -86,10 +85,7 @@ class StochasticEM:
 
     @property
     def noise(self) -> float:
-        """Monte Carlo error: root mean square over the parameters of the network that cells are drawn from in the end.
-
-        Estimated from how far single rounds scatter after the movement had ended; NaN if it never did.
-        """
+        """Monte Carlo error of a parameter, from how far rounds scatter after the movement; NaN if it never ended."""
         late = np.array(self.changes[max(self.settled, 1) :])
         return float(np.sqrt((late**2).mean() / 2.0 / AVERAGED)) if self.settled >= 0 and len(late) else math.nan
 

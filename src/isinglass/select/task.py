@@ -103,10 +103,7 @@ class WarmStart:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table to choose a network for, how its pairs are estimated, and how that is run.
-
-    The caller warns about constant columns.
-    """
+    """A table to choose a network for, how its pairs are estimated, and how that is run."""
 
     table: AnyTable  # with its weights
     paths: PathSettings = PathSettings()
