@@ -9,7 +9,7 @@ from reference_discrete import Discrete
 
 from isinglass import Network, ising_path
 from isinglass.errors import DataError
-from isinglass.select.derivatives import _points
+from isinglass.select.sandwich import _points
 from isinglass.solve.path import alpha_max
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]

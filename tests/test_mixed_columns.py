@@ -11,11 +11,11 @@ import pytest
 from reports import build_report
 
 from isinglass import (
+    Fixed,
     IsingLasso,
     IsingNetwork,
     Method,
     Network,
-    NodewiseIsing,
     Variables,
     as_table,
     bootstrap,
@@ -106,7 +106,7 @@ def check_default_choice(net, tmp_path):
 
 
 def check_nodewise(net, tmp_path):
-    found = NodewiseIsing(kinds=KINDS).fit(FRAME)
+    found = Method("nodewise", Fixed(0.025)).fit(as_table(FRAME, kinds=KINDS))
     assert pairs(found.edges()) >= set(CHAIN)
     r = found.edges()["partial_correlation"]
     assert 0.4 < r[[p == ("age", "pressure") for p in zip(*list(found.edges().values())[:2], strict=True)]].item() < 0.9
@@ -298,7 +298,7 @@ def check_methods_text(net, tmp_path):
 
 def check_sample_size(net, tmp_path):
     found = sample_size(net.network_, [20, 300], Method(), n_repeats=2, random_state=0)
-    few, many = found.summary("sensitivity")[1]
+    few, many = found.sizes()["sensitivity"]
     assert many > few
 
 

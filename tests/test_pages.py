@@ -321,18 +321,16 @@ def _facts_about_results():
 
 
 def _facts_about_estimates():
-    from isinglass import ExactIsing, IsingLasso, NodewiseIsing, Run, StARS
+    from isinglass import IsingLasso, Run, StARS
     from isinglass.estimators.base import IsingEstimator
     from isinglass.select import SELECTORS, stochastic_em
 
     classes = {name for name in isinglass.__all__ if isinstance(getattr(isinglass, name), type)}
     estimators = {name for name in classes if issubclass(getattr(isinglass, name), IsingEstimator)}
-    assert len(estimators) == 8
-    yield "estimators.md", "Eight classes have the interface of scikit-learn"
+    assert len(estimators) == 6
+    yield "estimators.md", "Six classes have the interface of scikit-learn"
     yield from (("estimators.md", f"| `{name}(") for name in estimators)
     alpha = IsingLasso().alpha
-    assert NodewiseIsing().alpha == ExactIsing().alpha == alpha / 2
-    yield "estimators.md", "The default penalties have the same strength"
     yield "estimators.md", f"`IsingLasso(alpha={alpha})`"
     yield from (("design.md", f"`{selector.__name__}`") for selector in SELECTORS.values())
     assert {field.name for field in dataclasses.fields(Run)} == set(RUN_IN_WORDS)
@@ -424,14 +422,14 @@ def test_what_the_pages_say_is_refused_is_refused():
     """Columns of more than two values: the last section of discrete.md; sparse tables: estimators.md."""
     from scipy import sparse
 
-    from isinglass import ExactIsing, IsingLasso, as_table, exact_path, ising_path, read_parts
+    from isinglass import Fixed, IsingLasso, Method, as_table, exact_path, ising_path, read_parts
     from isinglass.errors import DataError
 
     rows = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 0], [2, 1, 2]]
     table = as_table(rows, kinds="ordinal")
     for refuse in (
         lambda: exact_path(table, [0.1]),
-        lambda: ExactIsing(kinds="ordinal").fit(rows),
+        lambda: Method("exact", Fixed(0.1)).fit(table),
         lambda: ising_path(table, [0.1], device="cuda"),
         lambda: read_parts([np.array(rows), np.array(rows)]),
     ):

@@ -12,12 +12,13 @@ from sklearn.model_selection import cross_val_score
 from test_categories import mixed_network
 
 from isinglass import (
-    ExactIsing,
+    Fixed,
     IsingLasso,
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
     IsingNetwork,
+    Method,
     Table,
     as_table,
     ising_path,
@@ -161,7 +162,7 @@ def test_constant_columns_are_named_by_their_value():
 
 def test_methods_for_two_values_say_so():
     with pytest.raises(DataError, match="columns of two values here; got the ordinal column 'age'"):
-        ExactIsing(**READING).fit(FRAME)
+        Method("exact", Fixed(0.1)).fit(as_table(FRAME, **READING))
     with pytest.raises(DataError, match="device"):
         IsingLasso(**READING, device="cuda").fit(FRAME)
 

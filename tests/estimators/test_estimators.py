@@ -31,19 +31,17 @@ from sklearn.utils.estimator_checks import check_dataframe_column_names_consiste
 
 import isinglass
 from isinglass import (
-    ExactIsing,
+    Fixed,
     IsingLasso,
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
     IsingNetwork,
-    NodewiseIsing,
+    Method,
     NodewiseIsingEBIC,
     exact,
-    exact_path,
     ising_path,
     load,
-    nodewise_path,
     save,
     simulate,
 )
@@ -69,9 +67,7 @@ ESTIMATORS = [
     IsingLassoStARS(12, n_subsamples=6, random_state=0, threshold=0.1),
     IsingLassoEBIC(GRID),
     IsingLassoCV(GRID, cv=4, random_state=0),
-    NodewiseIsing(0.03, rule="or"),
     NodewiseIsingEBIC(),
-    ExactIsing(0.02),
     IsingNetwork(),
 ]
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
@@ -113,10 +109,8 @@ def test_each_is_its_function():
     assert_same_solution(fitted(ESTIMATORS[0]), ising_path(X, [0.05])[0])
     assert_same_solution(fitted(ESTIMATORS[2]), select_ebic(X, alphas=GRID).solution)
     assert_same_solution(fitted(ESTIMATORS[3]), cross_validate(X, alphas=GRID, n_folds=4, random_state=0).solution)
-    assert_same_solution(fitted(ESTIMATORS[4]), nodewise_path(X, [0.03], rule="or")[0])
-    assert_same_solution(fitted(ESTIMATORS[5]), isingfit(X))
-    assert_same_solution(fitted(ESTIMATORS[6]), exact_path(X, [0.02])[0])
-    assert_same_solution(fitted(ESTIMATORS[7]), two_stage(X).solution)
+    assert_same_solution(fitted(ESTIMATORS[4]), isingfit(X))
+    assert_same_solution(fitted(ESTIMATORS[5]), two_stage(X).solution)
 
 
 def test_stars_is_its_function():
@@ -142,7 +136,7 @@ def test_options_reach_the_functions():
 
 
 def test_attributes_of_the_selectors():
-    ebic, cv, nodes = (fitted(ESTIMATORS[k]) for k in (2, 3, 5))
+    ebic, cv, nodes = (fitted(ESTIMATORS[k]) for k in (2, 3, 4))
     assert ebic.fit_.selection.evidence.values.tolist() == select_ebic(X, alphas=GRID).evidence.values.tolist()
     assert [net.fit_.selection.evidence.alphas.tolist() for net in (ebic, cv)] == [GRID, GRID]
     assert [len(net.fit_.selection.path) for net in (ebic, cv)] == [6, 6]
@@ -151,7 +145,6 @@ def test_attributes_of_the_selectors():
     by_node = nodes.fit_.choice.path.asymmetric_couplings[0].toarray()
     both = (by_node != 0) & (by_node.T != 0)
     np.testing.assert_allclose(nodes.couplings_, np.where(both, (by_node + by_node.T) / 2, 0.0), rtol=1e-15)
-    assert fitted(ESTIMATORS[4]).fit_.solution.alphas_per_node is None
 
 
 # --- tables of any kind -----------------------------------------------------------------------------------------------
@@ -818,11 +811,11 @@ def test_arguments_of_another_type_are_refused_by_name(ask, message):
 
 def test_no_penalty_is_refused_in_the_words_of_one_alpha():
     table = as_table([[0, 0], [1, 2], [2, 2], [2, 1], [0, 1]], kinds="ordinal")
-    for estimator in (IsingLasso(0), NodewiseIsing(0)):
+    for method in (Method(selector=Fixed(0)), Method("nodewise", Fixed(0))):
         with pytest.raises(DataError, match=r"^alpha must be positive .*where columns have categories; got 0\.0"):
-            estimator.fit(table)
+            method.fit(table)
     with pytest.raises(DataError, match=r"^alpha must be positive for the exact likelihood; got 0\.0"):
-        ExactIsing(0).fit([[0, 0], [1, 1], [0, 1], [1, 1]])
+        Method("exact", Fixed(0)).fit([[0, 0], [1, 1], [0, 1], [1, 1]])
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
@@ -870,13 +863,11 @@ BAD = [
     (IsingLassoCV(cv=[3]), "splits must be pairs of row numbers"),
     (IsingLassoCV(cv=[(np.arange(9), np.arange(9, 20))]), "folds must be at least 2 pairs; got 1"),
     (IsingLassoCV(rule="2se"), 'rule must be one of "best", "1se"'),
-    (NodewiseIsing(rule="xor"), "rule must be one of"),
-    (NodewiseIsing(penalty_weights="unit"), "penalty_weights must be"),
+    (NodewiseIsingEBIC(rule="xor"), "rule must be one of"),
+    (NodewiseIsingEBIC(penalty_weights="unit"), "penalty_weights must be"),
     (NodewiseIsingEBIC(gamma=-1), "gamma must be"),
     (NodewiseIsingEBIC([0.1]), "alphas must be an integer"),
-    (NodewiseIsing(-1), "alpha must be"),
-    (ExactIsing(-1), "alpha must be"),
-    (ExactIsing(max_iter=0), "max_iter must be"),
+    (IsingLasso(max_iter=0), "max_iter must be"),
 ]
 
 
@@ -893,7 +884,7 @@ def test_bad_tables_and_requests():
     with pytest.raises(DataError, match="lazy frame"):
         IsingLasso().fit(KINDS["polars"].lazy())
     with pytest.raises(LimitError, match="at most 20"):
-        ExactIsing().fit(np.tile(X, (1, 4)))
+        Method("exact", Fixed(0.1)).fit(np.tile(X, (1, 4)))
     with pytest.raises(DataError, match="n_samples=2"):
         IsingLassoStARS().fit([[0, 1], [1, 0]])
     with pytest.raises(DataError, match="row numbers have changed"):

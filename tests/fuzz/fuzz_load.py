@@ -20,15 +20,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from harness import fuzz
 
 from isinglass import (
-    ExactIsing,
+    Fixed,
     IsingLasso,
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
     IsingNetwork,
+    Method,
     Network,
-    NodewiseIsing,
     NodewiseIsingEBIC,
+    as_table,
     save,
 )
 from isinglass.data import Table
@@ -50,10 +51,10 @@ def model_files() -> list[bytes]:
         IsingLassoEBIC([0.2, 0.05, 0.0]).fit(X),
         IsingLassoCV([0.2, 0.05, 0.0], cv=2, random_state=0).fit(X),
         NodewiseIsingEBIC(penalty_weights=None).fit(X),
-        ExactIsing(0.05).fit(X),
+        Method("exact", Fixed(0.05)).fit(X),
         IsingLasso(0.01, **kinds).fit(three),
         IsingNetwork(kinds="nominal").fit(np.where(three == 2, "often", three.astype(str))),
-        NodewiseIsing(0.01, **kinds).fit(three),
+        Method("nodewise", Fixed(0.01)).fit(as_table(three, **kinds)),
         Network.from_couplings([[0, 1.0], [1.0, 0]], [0.5, -0.5], names=["<a>", "\ud800"]),
     ]
     files = []

@@ -16,8 +16,7 @@ from isinglass.data import category_counts, column_sd
 from isinglass.errors import DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
 from isinglass.select import compare_criteria, ebic
-from isinglass.select.derivatives import Support
-from isinglass.select.sandwich import newton, sandwich_errors
+from isinglass.select.sandwich import Support, newton, sandwich_errors
 from isinglass.select.scoring import aic_price, edge_price
 
 

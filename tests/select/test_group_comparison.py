@@ -20,7 +20,6 @@ from isinglass import (
     Fixed,
     Method,
     Network,
-    NodewiseIsing,
     NodewiseIsingEBIC,
     PerNode,
     Run,
@@ -189,7 +188,7 @@ def test_bits_do_not_depend_on_jobs_and_runs_resume(two, tmp_path, monkeypatch):
         (EBIC(alphas=10), True),
         (ISING_FIT, False),
         (NodewiseIsingEBIC(penalty_weights=None), False),
-        (NodewiseIsing(alpha=0.02), False),
+        (Method("nodewise", Fixed(0.02)), False),
     ],
 )
 def test_any_method_kept_or_chosen_again(two, method, reselect):

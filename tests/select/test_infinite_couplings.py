@@ -7,9 +7,8 @@ from scipy.optimize import minimize
 
 from isinglass import Network, Solution, as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
-from isinglass.select.derivatives import Support
 from isinglass.select.refit import nearly_free
-from isinglass.select.sandwich import Iterate, newton
+from isinglass.select.sandwich import Iterate, Support, newton
 from isinglass.separation import find_separation
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2]])

@@ -18,7 +18,7 @@ from isinglass.errors import (
 from isinglass.select.refit import nearly_free
 from isinglass.solve.rows import PartedRows
 
-derivatives = importlib.import_module("isinglass.select.derivatives")
+sandwich = importlib.import_module("isinglass.select.sandwich")
 refit_module = importlib.import_module("isinglass.select.refit")
 
 
@@ -73,7 +73,7 @@ def test_errors_equal_naive_ones(table, weighted):
 
 def test_rows_come_in_blocks(table, monkeypatch):
     whole = refit(table, support(4, PAIRS))
-    monkeypatch.setattr(derivatives, "_ROWS_PER_BLOCK", 7)
+    monkeypatch.setattr(sandwich, "_ROWS_PER_BLOCK", 7)
     np.testing.assert_allclose(refit(table, support(4, PAIRS)).edge_errors, whole.edge_errors, rtol=1e-9)
 
 

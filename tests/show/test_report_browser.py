@@ -20,7 +20,6 @@ from isinglass import (
     IsingNetwork,
     Method,
     Network,
-    NodewiseIsing,
     Path,
     Solution,
     Variables,
@@ -798,7 +797,7 @@ def test_the_page_says_what_is_proved(visit, file):
 
 
 def test_regressions_are_not_one_proof(visit, tmp_path, table):
-    net = NodewiseIsing(0.05).fit(table)
+    net = Method("nodewise", Fixed(0.05)).fit(table)
     page = visit(write(net, tmp_path / "nodewise.html"))
     assert "Each of the 8 regressions reached its optimum" in page.text_content("#verdict")
     note = page.text_content("#certificate-note")

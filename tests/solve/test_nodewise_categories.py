@@ -10,7 +10,7 @@ from networks import make_table
 from reference_discrete import OneNode
 from sklearn.base import clone
 
-from isinglass import NodewiseIsing, NodewiseIsingEBIC, load, nodewise_path
+from isinglass import NodewiseIsingEBIC, load, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError
 from isinglass.solve.nodewise import NodewiseSettings, network_at
@@ -191,7 +191,9 @@ def test_unpenalized_regressions_are_refused():
         nodewise_path(answers(10), [0.1, 0.0], kinds=KINDS)
 
 
-@pytest.mark.parametrize("estimator", [NodewiseIsing(0.02, kinds=KINDS), NodewiseIsingEBIC(20, kinds=KINDS)])
+@pytest.mark.parametrize(
+    "estimator", [NodewiseIsingEBIC(20, kinds=KINDS), NodewiseIsingEBIC(5, rule="or", kinds=KINDS)]
+)
 def test_estimator_and_file(estimator, tmp_path):
     X = answers(11, n=300)
     net = clone(estimator).fit(X)

@@ -14,7 +14,6 @@ from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator, JointEstimator, ResamplingEstimator
 from isinglass.fit import Fit
-from isinglass.penalties import Penalty
 from isinglass.select.folds import count_units
 from isinglass.select.path_selectors import EBIC, CrossValidation, CrossValidationChoice, StARS
 from isinglass.select.selector import Fixed, PerNode
@@ -289,62 +288,13 @@ def _search_results(found: CrossValidationChoice) -> dict[str, object]:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _Nodewise(IsingEstimator):
-    """A network of one regression per column."""
-
-    rule: str = "and"
-    penalty_weights: Literal["standardized"] | None = None
-    n_threads: int | None = None
-
-    _estimator = "nodewise"
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NodewiseIsing(_Nodewise):
-    """Ising network of one logistic lasso per column, all at a given penalty.
-
-    The certificate is that of the regressions: the largest violation over all columns, the sum of their duality gaps,
-    and the largest number of steps. The function behind it is `nodewise_path`, which also returns the coefficients
-    before the rule.
-
-    Parameters
-    ----------
-    alpha : float, default 0.025
-        Penalty of one regression: half of `IsingLasso`'s alpha for the same strength.
-    rule : {"and", "or", "mean"}, default "and"
-        How the two coefficients of a pair become one coupling. "and": their mean if both are non-zero, else 0. "or":
-        the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE).
-    penalty_weights : None or "standardized", default None
-        "standardized" penalizes as if the columns had unit standard deviation.
-    tol, max_iter, n_threads
-        As for `nodewise_path`.
-    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
-
-    Attributes
-    ----------
-    fit_, network_, alpha_, converged_, …
-        As for `IsingEstimator`.
-
-    Examples
-    --------
-    >>> from isinglass import NodewiseIsing, simulate
-    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
-    >>> NodewiseIsing(alpha=0.05).fit(X).network_.edge_index.tolist()
-    [[0, 1], [1, 2], [2, 3], [3, 4]]
-    """
-
-    alpha: float = field(default=0.025, kw_only=False)
-
-    _selector_class = Fixed
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NodewiseIsingEBIC(_Nodewise):
+class NodewiseIsingEBIC(IsingEstimator):
     """Ising network of one logistic lasso per column, each at the penalty with the smallest extended BIC.
 
     By default this is what R's IsingFit computes. The number of rows of the criterion is the sum of counts, or the
-    effective number of rows with sampling weights. Its selector is `PerNode`.
+    effective number of rows with sampling weights. The certificate is that of the regressions: the largest violation
+    over all columns, the sum of their duality gaps, and the largest number of steps. The selector behind it is
+    `PerNode`; ``Method("nodewise", Fixed(0.025))`` takes one given penalty.
 
     Parameters
     ----------
@@ -353,7 +303,8 @@ class NodewiseIsingEBIC(_Nodewise):
     gamma : float, default 0.25
         Weight of the number of candidate models in the extended BIC; 0 is the BIC.
     rule : {"and", "or", "mean"}, default "and"
-        How the two coefficients of a pair become one coupling, as for `NodewiseIsing`.
+        How the two coefficients of a pair become one coupling. "and": their mean if both are non-zero, else 0. "or":
+        the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE).
     penalty_weights : None or "standardized", default "standardized"
         "standardized" penalizes as if the columns had unit standard deviation, as IsingFit does.
     tol, max_iter, n_threads
@@ -378,46 +329,8 @@ class NodewiseIsingEBIC(_Nodewise):
 
     alphas: int = field(default=100, kw_only=False)
     gamma: float = 0.25
+    rule: str = "and"
     penalty_weights: Literal["standardized"] | None = "standardized"
+    n_threads: int | None = None
 
-    _selector_class = PerNode
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ExactIsing(IsingEstimator):
-    """Sparse Ising network by the L1-regularized likelihood itself, for at most 20 columns.
-
-    Sums over all 2^p states, which the pseudo-likelihood avoids. The certificate is that of the exact
-    problem; `score` is the pseudo-likelihood, as for all estimators here, and `log_likelihood` the exact one. The
-    function behind it, for many alphas at once, is `exact_path`.
-
-    Parameters
-    ----------
-    alpha : float, default 0.025
-        Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
-    max_iter : int, default 200
-        Newton steps per alpha.
-    penalty_weights, tol
-        As for `exact_path`.
-    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        As for the other estimators, but every column must have two values, and none can be a covariate.
-
-    Attributes
-    ----------
-    fit_, network_, alpha_, converged_, …
-        As for `IsingEstimator`.
-
-    Examples
-    --------
-    >>> from isinglass import ExactIsing, simulate
-    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
-    >>> net = ExactIsing(alpha=0.05).fit(X)
-    >>> net.network_.edge_index.tolist(), net.converged_
-    ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
-    """
-
-    alpha: float = field(default=0.025, kw_only=False)
-    penalty_weights: Penalty = None
-    max_iter: int = 200
-
-    _estimator, _selector_class = "exact", Fixed
+    _estimator, _selector_class = "nodewise", PerNode

@@ -20,9 +20,8 @@ from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.data.counts import dimensions_of, varying_among
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, plural, suppress_warnings
 from isinglass.pairs import all_pairs, pair_keys
-from isinglass.select.derivatives import Support
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free, observed
-from isinglass.select.sandwich import sandwich_errors
+from isinglass.select.sandwich import Support, sandwich_errors
 from isinglass.text_tables import Columns
 
 LEAST_ROWS = 5

@@ -16,11 +16,11 @@ from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.records import Missing
 from isinglass.results import Solution, as_solution
-from isinglass.select.derivatives import Support
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free
 from isinglass.select.run import Run
+from isinglass.select.sandwich import Support
 from isinglass.select.stochastic_em import PRIOR
 from isinglass.simulate.gibbs import Completions, among
 

@@ -27,8 +27,7 @@ from isinglass.network import Network
 from isinglass.pairs import pair_keys, values_at
 from isinglass.penalties import penalty_on
 from isinglass.results import HasFittedNetwork, HasNetwork, Solution, as_solution, read_for
-from isinglass.select.derivatives import Support, pair_units
-from isinglass.select.sandwich import newton, sandwich_errors
+from isinglass.select.sandwich import Support, newton, pair_units, sandwich_errors
 from isinglass.solve.path import ising_path, solve_near
 from isinglass.text_tables import Columns, show_columns
 
