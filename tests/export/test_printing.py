@@ -67,7 +67,7 @@ def test_all_columns_of_ours_have_headings():
         metrics.centrality(network, list("aabb")),
         bootstrap(X, Method(), n_boot=3).edges(),
         compare_groups(X, ["u", "v"] * 30, Method(), n_permutations=2).pairs(),
-        sample_size(network, [30], n_repeats=1),
+        sample_size(network, [30], n_repeats=1).sizes(),
         compare_criteria(X),
     ]
     for table in tables:

@@ -119,8 +119,8 @@ SELECTORS = {
     "given": Fixed(0.05),
 }
 SAID = {
-    "ebic": ["chosen by the extended BIC (γ = 0.5;"],
-    "cv": ["chosen by 4-fold cross-validation (seed 7), for the largest mean log pseudo-likelihood of held-out"],
+    "ebic": ["chosen by the extended BIC (EBIC, gamma 0.5;"],
+    "cv": ["chosen by the mean log pseudo-likelihood of held-out rows (cross-validation, 4 folds, rule"],
     "stars": ["stability of edges over subsamples", "10 subsamples", "seed 3"],
     "given": ["The penalty was given (α = 0.05)."],
 }
@@ -145,7 +145,7 @@ def test_regressions():
     text = methods_text(fit)
     check_everywhere(fit, text)
     assert "regression of every variable on all others (logistic; Ravikumar" in text
-    assert "penalty was chosen for every node by the extended BIC (γ = 0.5; van Borkulo et al., 2014)" in text
+    assert "chosen for every node by the extended BIC (EBIC of every node, gamma 0.5; van Borkulo et al., 2014)" in text
     assert "reached the optimum for this table and penalty" in text
     assert "Ravikumar" in citation(fit)
     said = methods_text(Method("nodewise", selector=Fixed(0.2)).fit(mixed()))
@@ -281,7 +281,7 @@ def test_other_spacing_of_scores_is_not_called_equal():
     fit = Method(selector=Fixed(0.05)).fit(
         as_table(likert(), kinds="ordinal", scores={key: [0, 1, 2, 4, 8] for key in "abcde"})
     )
-    assert "with scores that are not all equally spaced" in methods_text(fit)
+    assert "whose scores are not all equally spaced" in methods_text(fit)
 
 
 def test_observations_are_counted_once():
@@ -451,18 +451,18 @@ def test_groups_name_the_estimator():
     text = draft.text
     assert f"a (n = {N // 2}), b (n = {N // 2})" in text
     assert "by maximizing the L1-penalized pseudo-likelihood" in text
-    assert "9 permutations (seed 0), reassigning rows to groups at random" in text
+    assert "9 permutations, seed 0, reassigning rows to groups at random" in text
     assert found.methods_text() == text
     assert "The computation reached the optimum in every group" in text
     assert "chosen for all rows together in two stages: a lasso with the smallest AIC, then an adaptive" in text
-    assert "cross-validation with at most 5 folds (seed 0), and rescaled to the noise in 1/2 of the rows" in text
+    assert "5 folds, seed 0; Zou, 2006; Barber & Drton, 2015), and rescaled to the noise in 1/2 of the rows" in text
     assert number(r"\(α = ([\d.e-]+)\)", text) == pytest.approx(found.solutions[0].alpha, rel=1e-3)
     assert "van Borkulo" in draft.references
     given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0)).text
     assert "used the same penalty (α = 0.03)" in given
     again = compare_groups(X, labels, EBIC(alphas=5), reselect=True, n_permutations=9, random_state=0)
     assert (
-        "again in every permutation by the extended BIC (γ = 0.25; Barber & Drton, 2015)."
+        "again in every permutation by the extended BIC (EBIC, gamma 0.25; Barber & Drton, 2015)."
         in describe_comparison(again).text
     )
 
@@ -500,13 +500,13 @@ def test_a_comparison_says_what_became_of_cells_and_items(tmp_path):
         assert words in text
         assert ("for all rows together, ignoring groups" in text) == (missing == "impute")
         assert "The categories of b and d were taken in reverse order." in text
-        assert "3 permutations (seed 7)" in text
+        assert "3 permutations, seed 7" in text
         assert "With 3 permutations no p-value can be below 0.25: nothing could be found." in text
     save(found, tmp_path / "found.npz")
     assert load(tmp_path / "found.npz").methods_text() == text
     whole = compare_groups(frame > 3, labels, 0.05, n_permutations=3, random_state=np.random.default_rng(0))
     assert "missing" not in whole.methods_text()
-    assert "(seed" not in whole.methods_text()
+    assert "seed" not in whole.methods_text()
 
 
 def test_a_check_is_mentioned_whether_it_passes_or_not():
@@ -709,11 +709,11 @@ def test_a_comparison_tells_how_many_folds_there_were(tmp_path):
     options = {"n_permutations": 2, "random_state": 0}
     found = compare_groups(X, labels, TwoStage(n_folds=20), **options)
     assert found.stages.n_folds == 12
-    assert "a check by cross-validation with at most 20 folds (seed 0), and rescaled" in found.methods_text()
+    assert "20 folds, seed 0; Zou, 2006; Barber & Drton, 2015), and rescaled" in found.methods_text()
     save(found, tmp_path / "found.npz")
     assert load(tmp_path / "found.npz").methods_text() == found.methods_text()
     again = compare_groups(X, labels, TwoStage(n_folds=20), reselect=True, **options)
-    assert "with a check by cross-validation with at most 20 folds (seed 0)." in again.methods_text()
+    assert "20 folds, seed 0; Zou, 2006; Barber & Drton, 2015)." in again.methods_text()
     alone = np.repeat(list(product([0, 1], repeat=3)), 6, axis=0)
     found = compare_groups(alone, ["a", "b"] * 24, TwoStage(), **options)
     assert found.stages.ended_first

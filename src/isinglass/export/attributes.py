@@ -59,7 +59,6 @@ class Annotated:
 
 def annotate(
     network: NetworkLike,
-    *,
     node_attributes: AttributeTable | None = None,
     edge_attributes: AttributeTable | None = None,
     color_by: str | None = None,

@@ -16,7 +16,7 @@ from isinglass.evaluate.centrality import import_networkx
 from isinglass.export.attributes import Annotated, AttributeTable, Column, Positions, annotate
 from isinglass.export.escaping import Cell, csv_line, storable, value_text, xml_characters
 from isinglass.export.printing import SPELLINGS, ending_of, print_columns
-from isinglass.json_text import json_text
+from isinglass.json_text import JsonObject, json_text
 from isinglass.network import Network
 from isinglass.results import NetworkLike
 from isinglass.show.palette import SIGNS, GroupColors, channels
@@ -42,10 +42,6 @@ def write_network(
 ) -> None:
     """Write a network to a file.
 
-    CSV and GraphML files have no positions. In GEXF nodes are called n0, n1, …, and their names are the labels; the
-    weight of an edge is |coupling|, as Gephi's layouts and statistics do not work with negative weights. Positions are
-    multiplied by 1000 there.
-
     Parameters
     ----------
     network : Network, Solution or fitted estimator
@@ -57,17 +53,17 @@ def write_network(
         is a CSV file with one line for every two categories of every edge; the category is empty, and the coupling per
         unit of score, where a column is not nominal. ``fields`` (thresholds) has one line for every category of every
         node, ``matrix`` the signed couplings (norms for pairs without a sign). A file whose name ends in ``.md`` or
-        ``.tex`` has the same table for print, rounded to three digits (`write_table`).
-    node_attributes : mapping of str to sequence, or data frame, optional
-        Columns with one value per node: texts, numbers, booleans, None where there is none.
-    edge_attributes : mapping of str to sequence, or data frame, optional
-        Columns with one value per edge, in the order of ``network.edges()``: the largest absolute coupling first.
+        ``.tex`` has the same table for print, rounded to three digits (`write_table`). In GEXF nodes are called n0,
+        n1, …, and the weight of an edge is |coupling|, as Gephi's layouts do not work with negative weights.
+    node_attributes, edge_attributes : mapping of str to sequence, or data frame, optional
+        Columns with one value per node, or per edge in the order of ``network.edges()``: the largest absolute coupling
+        first. Values are texts, numbers, booleans, None where there is none.
     color_by : str, optional
         The node attribute whose values are groups with a color each, in the column ``color``.
     group_colors : mapping, optional
         Colors of some of these groups, ``#rrggbb`` or a name such as "red"; the others are chosen.
     positions : array-like of shape (n_features, 2) or mapping, optional
-        Positions of the nodes, in order or by name, for example from `isinglass.layout`.
+        Positions of the nodes, in order or by name, for example from `isinglass.layout`; in GEXF (times 1000) and JSON.
 
     Examples
     --------
@@ -91,14 +87,7 @@ def write_network(
     is_print = ending in (".md", ".tex") and format in ROWS
     if is_print and format == "matrix":
         raise DataError("a matrix is written as CSV: its columns are nodes, too many for print. Write .csv.")
-    graph = annotate(
-        network,
-        node_attributes=node_attributes,
-        edge_attributes=edge_attributes,
-        color_by=color_by,
-        group_colors=group_colors,
-        positions=positions,
-    )
+    graph = annotate(network, node_attributes, edge_attributes, color_by, group_colors, positions)
     if format in LINES:
         write_lines(LINES[format](graph), path)
     elif is_print:
@@ -182,37 +171,30 @@ def _field_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
 
 def _json_lines(graph: Annotated) -> Iterator[str]:
     """Yield the node-link layout of networkx, a line per node and per edge; infinite numbers become null."""
-    network, places = graph.network, {}
-    if graph.positions is not None:
-        places = {axis: Column("real", tuple(graph.positions[:, k].tolist())) for k, axis in enumerate("xy")}
-    facts = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": graph.facts}
-    yield json_text(facts).removesuffix("}") + ","
-    yield '"nodes": ['
-    columns = {**graph.nodes, **places}
-    nodes = (
-        {"id": k, "name": storable(name), **_cells(columns, k), **_json_categories(network, k)}
+    network = graph.network
+    nodes = [
+        {"id": k, "name": storable(name), **_cells(graph.nodes, k), **_json_categories(network, k)}
         for k, name in enumerate(network.names)
-    )
-    yield ",\n".join(map(json_text, nodes))
-    yield "],"
-    yield '"edges": ['
-    numbers = network.by_strength.tolist()
-    blocks = ({} if network.edge_signs[k] else {"block": network.blocks[k].tolist()} for k in numbers)
-    each = enumerate(zip(graph.pairs, blocks, strict=True))
-    edges = ({"source": s, "target": t, **_cells(graph.edges, k), **block} for k, ((s, t), block) in each)
-    yield ",\n".join(map(json_text, edges))
-    yield "]}"
+    ]
+    if graph.positions is not None:
+        nodes = [{**node, "x": x, "y": y} for node, (x, y) in zip(nodes, graph.positions.tolist(), strict=True)]
+    edges = [{"source": s, "target": t, **_cells(graph.edges, k)} for k, (s, t) in enumerate(graph.pairs)]
+    for edge, k in zip(edges, network.by_strength.tolist(), strict=True):
+        edge |= {} if network.edge_signs[k] else {"block": network.blocks[k]}
+    head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": graph.facts}
+    yield json_text(head).removesuffix("}") + ","
+    yield from ('"nodes": [', ",\n".join(map(json_text, nodes)), "],")
+    yield from ('"edges": [', ",\n".join(map(json_text, edges)), "]}")
 
 
-def _json_categories(network: Network, node: int) -> dict[str, object]:
+def _json_categories(network: Network, node: int) -> JsonObject:
     """Return what the categories of a node are, in place of the text about them; nothing for 0 and 1."""
-    if network.variables.is_binary:
+    variables = network.variables
+    if variables.is_binary:
         return {}
-    return {
-        "categories": [None if value is None else storable(str(value)) for value in network.variables.categories[node]],
-        "scores": network.variables.score(node),
-        "fields": network.variables.split(network.category_fields)[node],
-    }
+    texts = [None if value is None else storable(str(value)) for value in variables.categories[node]]
+    fields = variables.split(network.category_fields)[node]
+    return {"categories": texts, "scores": variables.score(node), "fields": fields}
 
 
 def _gexf_lines(graph: Annotated) -> Iterator[str]:

@@ -51,8 +51,8 @@ def write_table(table: object, path: Target, format: str | None = None, *, digit
     """Write a table for print: edges, centralities, a comparison of groups, or any other columns.
 
     Numbers are rounded, p- and q-values below the last digit are written as such, missing values stay empty, columns
-    of isinglass have the names that readers know (``std_error`` is SE), and those that repeat the coupling, its sign
-    and size, are left out. The sign stays if it is 0 for some edges, whose weights are norms.
+    of isinglass have the names that readers know (``std_error`` is SE), and weight and sign, which repeat the coupling,
+    are left out. The sign stays if it is 0 for some edges, whose weights are norms.
 
     Parameters
     ----------

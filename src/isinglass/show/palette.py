@@ -62,18 +62,15 @@ def read_groups(
     if not isinstance(chosen, Mapping | None):
         raise ArgumentError("group_colors", "must be a mapping of groups to colors", chosen)
     members = [_name_group(group) for group in by_node(groups, names, "groups")]
-    given = {_name_group(group): read_color(color) for group, color in (chosen or {}).items()}
     found = dict.fromkeys(members)
-    others = [group for group in found if group is not None and group not in given]
-    unknown = [group for group in given if group not in found]
-    if unknown and others:  # misspelled; otherwise the colors are for other networks, too
+    given: dict[str | None, str] = {None: NEUTRAL}
+    given |= {_name_group(group): read_color(color) for group, color in (chosen or {}).items()}
+    others, unknown = [group for group in found if group not in given], [group for group in given if group not in found]
+    if unknown not in ([], [None]) and others:  # misspelled; otherwise the colors are for other networks, too
         known = listed(list(map(repr, found)))
-        raise ArgumentError("group_colors", f"must be colors of groups that occur ({known})", unknown[0])
-    taken = {given[group] for group in found if group in given}
-    free = [color for color in GROUPS if color not in taken] or list(GROUPS)
-    colors: dict[str | None, str] = {None: NEUTRAL}
-    colors |= {group: free[k % len(free)] for k, group in enumerate(others)}
-    colors |= given
+        raise ArgumentError("group_colors", f"must be colors of groups that occur ({known})", unknown[-1])
+    free = [color for color in GROUPS if color not in {given.get(group) for group in found}] or list(GROUPS)
+    colors = given | {group: free[k % len(free)] for k, group in enumerate(others)}
     return members, {group: colors[group] for group in found}
 
 

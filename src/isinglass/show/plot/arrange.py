@@ -6,7 +6,6 @@ All lengths are in points, 72 to an inch.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,12 +20,9 @@ AIR = 1.5  # least distance between an edge and a node that it passes, and betwe
 SMALLEST = 4.0  # diameter that nodes always have
 STEPS = 20  # straight pieces of a bent edge
 BENDS = (0.12, 0.2, 0.3, 0.42, 0.56, 0.75, 1.0)
-"""How far control points lie from the straight line, in lengths of the edge."""
-SHAPES = tuple((side * a, side * b) for a, b in ((1, 1), (1, 0.2), (0.2, 1), (1, -0.7), (0.7, -1)) for side in (1, -1))
-"""Where the two control points lie, relative to that: on one side, more to one end, or on both sides."""
-BENT_UP_TO, ALWAYS_UP_TO = 60, 25
-"""Largest numbers of nodes between which edges may be bent, and between which nodes shrink until all edges pass."""
-SMALLER_STEPS = 10  # how often nodes may shrink by 8 % for that
+"""How far the arc of an edge leaves the straight line, to either side, in lengths of the edge."""
+SKEWS = (0.5, 0.25, 0.75)  # where along the edge it leaves the line most
+BENT_UP_TO = 60  # largest number of nodes between which edges are bent
 THINNEST, THICKEST = 0.5, 6.0
 """Width in points of an edge of weight zero, and of the strongest edge unless nodes are small."""
 LARGEST_SHARE = 0.2  # of the area, for nodes that are enlarged for the labels inside
@@ -103,12 +99,8 @@ def _place(ax: Axes, xy: FloatArray, diameters: FloatArray, edges: Edges, *, is_
         for radii in (roomy, diameters / 2):
             places = separate_circles(places, radii, AIR, frame)
     diameters = diameters * shrink_factor(places, diameters / 2)
-    for _ in range(SMALLER_STEPS if len(xy) <= ALWAYS_UP_TO else 1):
-        widths = THINNEST + (min(THICKEST, 0.4 * float(np.median(diameters))) - THINNEST) * edges.shares
-        lines, n_hidden = route_edges(places, diameters / 2, edges.pairs, widths, frame)
-        if n_hidden == 0:
-            break
-        diameters = 0.92 * diameters
+    widths = THINNEST + (min(THICKEST, 0.4 * float(np.median(diameters))) - THINNEST) * edges.shares
+    lines = route_edges(places, diameters / 2, edges.pairs, widths, frame)
     back = ax.transData.inverted().transform
     return Arrangement(
         xy if is_fixed else back(places * pixel), [back(line * pixel) for line in lines], widths, diameters
@@ -144,28 +136,21 @@ def shrink_factor(points: FloatArray, radii: FloatArray) -> float:
 
 def route_edges(
     points: FloatArray, radii: FloatArray, pairs: NDArray[np.integer], widths: FloatArray, frame: FloatArray
-) -> tuple[list[FloatArray], int]:
-    """Return a line for every pair, straight or bent as little as possible around nodes, and how many do not pass.
-
-    In large networks all are straight, and those behind nodes are not counted.
-    """
+) -> list[FloatArray]:
+    """Return a line for every pair: straight, or in small networks bent as little as possible around other nodes."""
     if len(points) > BENT_UP_TO:
-        return list(points[pairs]), 0
-    lines, n_hidden = [], 0
+        return list(points[pairs])
+    lines = []
     for (s, t), width in zip(pairs, widths, strict=True):
-        line = points[[s, t]]
         others = np.delete(np.arange(len(points)), [s, t])
         centers, distances = points[others], radii[others] + width / 2 + AIR
-        covered = depth_in_circles(line[None], centers, distances)[0]
-        if covered > 0:
+        line = points[[s, t]]
+        if depth_in_circles(line[None], centers, distances)[0] > 0:
             curves = _curves(points[s], points[t])
             outside = np.maximum(frame[0] - curves, curves - frame[1]).max(axis=(1, 2))
-            price = depth_in_circles(curves, centers, distances) + np.maximum(outside, 0.0)
-            if price.min() < covered:
-                line, covered = curves[price.argmin()], price.min()
+            line = curves[(depth_in_circles(curves, centers, distances) + np.maximum(outside, 0.0)).argmin()]
         lines.append(line)
-        n_hidden += covered > 0
-    return lines, n_hidden
+    return lines
 
 
 def depth_in_circles(lines: FloatArray, points: FloatArray, radii: FloatArray) -> FloatArray:
@@ -178,11 +163,11 @@ def depth_in_circles(lines: FloatArray, points: FloatArray, radii: FloatArray) -
 
 
 def _curves(start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return cubic curves between two points, the flattest first."""
+    """Return the straight line between two points and arcs, the flattest first."""
     along = end - start
     across = np.array([-along[1], along[0]])
     t = np.linspace(0.0, 1.0, STEPS + 1)
     base = start + t[:, None] * along
-    first, second = 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t)
-    heights = [far * (a * first + b * second) for far, (a, b) in product(BENDS, SHAPES)]
+    arcs = [np.sin(np.pi * t ** (np.log(0.5) / np.log(skew))) for skew in SKEWS]
+    heights = [0.0 * t, *(side * far * arc for far in BENDS for arc in arcs for side in (1, -1))]
     return np.array([base + height[:, None] * across for height in heights])

@@ -52,9 +52,8 @@ def network(
 ) -> Axes:
     """Draw a network: near nodes are strongly coupled, thick edges are large couplings, negative ones are dashed.
 
-    Set the size of the figure first: nodes, edges and labels are placed for the size it has now. Edges go around nodes
-    that they do not join: all of them up to 25 nodes, where there is room up to 60. In larger networks edges are
-    straight, and some run behind nodes.
+    Set the size of the figure first: nodes, edges and labels are placed for the size it has now. Up to 60 nodes
+    edges go around nodes that they do not join, where there is room; in larger networks they are straight.
 
     Parameters
     ----------
@@ -63,24 +62,18 @@ def network(
     ax : Axes, optional
         Where to draw; a new figure by default, larger for more nodes. `paper_axes` makes axes of a given width in
         millimeters.
-    groups : sequence, mapping or pandas Series, optional
-        The group of every node, in order or by name, which decides its color; None or NaN is no group.
+    groups, labels, sizes, rings : sequence, mapping or pandas Series, optional
+        One entry per node, in order or by name. ``groups`` decide the color; None or NaN is no group. ``labels`` are
+        written instead of the names; False: none, "wording": the variable labels of the file. They do not overlap:
+        those of the weakest nodes are left out where there is no room, and the figure says how many. The area of a
+        node shows ``sizes``, numbers or a measure such as "strength" or "betweenness". ``rings`` around the nodes are
+        shares between 0 and 1, such as predictability. The name of a Series is in the legend.
     group_colors : mapping, optional
         Colors of some groups: ``"#rrggbb"``, or names of our palette such as "red". The others are chosen.
     positions : array-like of shape (n_features, 2) or mapping, optional
         Positions of the nodes, in order or by name; by default `isinglass.layout.force_layout` of the edges that are
         drawn, with nodes moved apart that would touch. `isinglass.layout.shared_layout` gives several networks the same
         positions, and both layouts take a seed.
-    labels : bool, "wording", sequence, mapping or pandas Series, default True
-        Whether to write the names, or the texts to write instead, in order or by name; "wording": the variable labels
-        of the file that the table came from. Labels do not overlap: those of the weakest nodes are left out where there
-        is no room, and the figure says how many.
-    sizes : str, sequence, mapping or pandas Series, optional
-        What the area of a node shows: a measure such as "strength" or "betweenness", or one number per node. Nodes
-        without expected influence, whose edges are all norms, are as small as the smallest.
-    rings : sequence, mapping or pandas Series, optional
-        A share between 0 and 1 for each node, drawn as a ring around it, such as its predictability. The name of a
-        Series is in the legend.
     legend : bool, default True
         Whether to explain the colors below the drawing.
     edge_color : {"sign", "group"}, default "sign"
@@ -131,8 +124,10 @@ def network(
     drawn = arrange(ax, xy, nodes, edges, is_fixed=positions is not None)
     _draw_edges(ax, drawn, edges)
     _draw_nodes(ax, drawn, nodes)
-    n_unlabeled = _draw_labels(ax, drawn, nodes, size)
-    _count_left_out(ax, graph.n_edges - len(shown), n_unlabeled)
+    left_out = (graph.n_edges - len(shown), "edge"), (_draw_labels(ax, drawn, nodes, size), "label")
+    said = [f"{plural(count, what)} not drawn" for count, what in left_out if count]
+    if said:
+        ax.set_title(", ".join(said), loc="left", y=0.005, pad=0, fontsize=6)
     for artist in (*ax.collections, *ax.texts):
         artist.set_in_layout(False)  # they were placed for the axes as they are now
     return ax
@@ -206,14 +201,6 @@ def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, size: float) -> int
     return 0
 
 
-def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:
-    """Write below the drawing how many edges and labels are left out."""
-    counts = (n_edges, "edge", "not drawn"), (n_labels, "label", "left out")
-    parts = [f"{plural(count, what)} {how}" for count, what, how in counts if count]
-    if parts:
-        ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)
-
-
 def _shapes(colors: Mapping[str | None, str]) -> list[tuple[str | None, str, str]]:
     """Return every group with its color and shape; groups of the same color differ in shape."""
     given = list(colors.values())
@@ -259,16 +246,12 @@ def explain_edges(
 
 def _explain_nodes(sizes: str | NodeValues | None, rings: NodeValues | None) -> list[tuple[Line2D, str]]:
     """Return the entries of the legend for sizes and rings; a Series or a measure has a name."""
-    found = []
-    if sizes is not None:
-        handle = Line2D([], [], color=NEUTRAL, marker="o", linestyle="none", markeredgecolor=ink())
-        found.append((handle, f"area of a node: {_name_of(sizes, 'as given')}"))
-    if rings is not None:
-        handle = Line2D([], [], color=ink(), marker=marks.arc(0.7), linestyle="none", markeredgewidth=0, markersize=8)
-        found.append((handle, f"ring: {_name_of(rings, 'share')}, full at 1"))
-    return found
-
-
-def _name_of(values: str | NodeValues, otherwise: str) -> str:
-    name = values if isinstance(values, str) else getattr(values, "name", None)
-    return otherwise if name is None else readable(name).replace("_", " ")
+    size_name, ring_name = (
+        given if isinstance(given, str) else readable(getattr(given, "name", None) or otherwise)
+        for given, otherwise in ((sizes, "as given"), (rings, "share"))
+    )
+    style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": ink()}
+    dot = Line2D([], [], color=NEUTRAL, marker="o", **style)
+    ring = Line2D([], [], color=ink(), marker=marks.arc(0.7), markersize=8, markeredgewidth=0, **style)
+    entries = [(dot, f"area of a node: {size_name.replace('_', ' ')}")] if sizes is not None else []
+    return entries + ([(ring, f"ring: {ring_name.replace('_', ' ')}, full at 1")] if rings is not None else [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 import numpy as np
@@ -18,9 +18,25 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.select.path_selectors import EBIC
 from isinglass.select.selector import Selector
+from isinglass.select.settings import seed_words
 from isinglass.select.stochastic_em import MODEL
 from isinglass.show.report import sentences
 from isinglass.show.report.sentences import Draft, cite
+
+# What a selector does, and what to cite for it.
+CHOICES: Mapping[type[Selector], tuple[str, ...]] = {
+    TwoStage: (
+        "in two stages: a lasso with the smallest AIC, then an adaptive lasso on its edges with penalties in inverse "
+        "proportion to their couplings, compared by the extended BIC",
+        "adaptive",
+        "ebic-ising",
+    ),
+    EBIC: ("by the extended BIC", "ebic-ising"),
+    PerNode: ("for every node by the extended BIC", "per-node"),
+    CrossValidation: ("by the mean log pseudo-likelihood of held-out rows",),
+    StARS: ("by the stability of edges over subsamples", "stars"),
+}
+NOT_BINARY = {"ebic-ising": "ebic", "per-node": "ebic"}  # the extended BIC of Ising models has references of its own
 
 
 def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> Draft:
@@ -67,42 +83,19 @@ def _imputed_from(network: Network) -> str:
     return f"a network whose edges were selected {_chosen_by(MODEL, network)}, and refitted almost without a penalty"
 
 
-def _seed(state: object) -> str:
-    """Name a seed in brackets; generators have none."""
-    return f" (seed {state})" if isinstance(state, int) else ""
-
-
 def _at(alpha: float) -> str:
     return "" if np.isnan(alpha) else f" (α = {alpha:.4g})"
 
 
 def _chosen_by(selector: Selector, network: Network) -> str:
     """Say what chooses the penalty, with its settings; a penalty that is given is chosen by nothing."""
-    cited = "ebic-ising" if set(network.kinds) == {"binary"} else "ebic"
-    match selector:
-        case TwoStage():
-            blocks = f", counting parameters of tables of couplings by their effective number ({cite('effective')})"
-            folds = f", with a check by cross-validation with at most {selector.n_folds} folds"
-            return (
-                f"in two stages: a lasso with the smallest AIC, then an adaptive lasso ({cite('adaptive')}) on its "
-                "edges with penalties in inverse proportion to their couplings, compared by the extended BIC "
-                f"(γ = {selector.gamma:g}; {cite(cited)}){blocks if 'nominal' in network.kinds else ''}"
-                f"{'' if selector.keep == 0 else folds + _seed(selector.random_state)}"
-            )
-        case EBIC():
-            return f"by the extended BIC (γ = {selector.gamma:g}; {cite(cited)})"
-        case PerNode():
-            cited = "per-node" if cited == "ebic-ising" else cited
-            return f"for every node by the extended BIC (γ = {selector.gamma:g}; {cite(cited)})"
-        case CrossValidation():
-            folds = "cross-validation with given folds"
-            if selector.splits is None:
-                folds = f"{selector.n_folds}-fold cross-validation{_seed(selector.random_state)}"
-            sparsest = ", as the sparsest network within one standard error of it" if selector.rule == "1se" else ""
-            return f"by {folds}, for the largest mean log pseudo-likelihood of held-out rows{sparsest}"
-        case StARS():
-            return f"by the stability of edges over subsamples ({selector.words}; {cite('stars')})"
-    return ""
+    if selector.is_given:
+        return ""
+    how, *keys = CHOICES[type(selector)]
+    keys = [key if set(network.kinds) == {"binary"} else NOT_BINARY.get(key, key) for key in keys]
+    if isinstance(selector, TwoStage) and "nominal" in network.kinds:
+        keys.append("effective")  # number of parameters of a table of couplings
+    return f"{how} ({'; '.join([selector.words, *map(cite, keys)])})"
 
 
 def _say_choice(fit: Fit, network: Network) -> Iterator[str]:
@@ -214,7 +207,7 @@ def _say_groups(found: GroupComparison) -> Iterator[str]:
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     yield (
         f"Such networks were compared between {len(found.groups)} groups, {sizes}, by a permutation test "
-        f"({cite('comparison')}) with {plural(found.n_permutations, 'permutation')}{_seed(found.seed)}, {how}."
+        f"({cite('comparison')}) with {plural(found.n_permutations, 'permutation')}{seed_words(found.seed)}, {how}."
     )
 
 

@@ -68,8 +68,9 @@ def write_report(
     bootstrap : Bootstrap or iterable of them, optional
         Resamples of the same table, which the methods text then mentions. Those of kind "rows" add intervals to the
         tables of edges and nodes, and of those of kind "case-drop" the CS-coefficients are shown.
-    groups : mapping or sequence, optional
-        Group of each node, by name or in order, for colors and a legend.
+    groups, wording : mapping, sequence or pandas Series, optional
+        One entry per node, by name or in order: its group, for colors and a legend, and the wording of its item, for
+        the table of nodes and the drawing; default the variable labels of the file that the table came from.
     group_colors : mapping, optional
         Colors of groups, ``"#rrggbb"`` or a name such as ``"blue"``; default a color-blind-safe palette.
     title : str, optional
@@ -78,9 +79,6 @@ def write_report(
         What the network was made with, shown as a table.
     command : str, optional
         The command that makes this report again.
-    wording : mapping, sequence or pandas Series, optional
-        The wording of the items behind the nodes, by name or in order, for the table of nodes and the drawing; default
-        the variable labels of the file that the table came from.
     max_edges : int, default 6000
         Largest number of pairs on the page, over the whole path; the page says if there were more.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0

@@ -92,11 +92,9 @@ def _name_estimator(method: Method, kinds: Collection[str]) -> str:
     if method.estimator == "nodewise":
         present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in kinds)
         return f"{estimate} ({present}; {cite('node-wise' if kinds == {'binary'} else 'node-wise-mixed')})"
-    cited = (
-        ["pseudo-likelihood", "paper"] if method.estimator == "joint" and kinds == {"binary"} else ["pseudo-likelihood"]
-    )
+    own = ["paper"] if method.estimator == "joint" and kinds == {"binary"} else []
     coupling = "" if kinds == {"nominal"} else ", with one coupling per pair of variables"
-    return f"{estimate} ({cite(*cited)}){coupling}"
+    return f"{estimate} ({cite('pseudo-likelihood', *own)}){coupling}"
 
 
 def _say_penalties(method: Method, kinds: Collection[str]) -> Iterator[str]:
@@ -117,14 +115,10 @@ def _say_penalties(method: Method, kinds: Collection[str]) -> Iterator[str]:
 def _count_columns(network: Network) -> str:
     """Say how many variables of which kind the network has."""
     parts, kinds = [], np.array(network.kinds)
-    for kind in KINDS:
-        sizes = network.variables.sizes[kinds == kind]
-        if len(sizes):
-            low, high = sizes.min(), sizes.max()
-            size = (
-                f" ({low if low == high else f'{low} to {high}'} categories)" if kind in ("ordinal", "nominal") else ""
-            )
-            parts.append(f"{plural(len(sizes), f'{kind} variable')}{size}")
+    for kind in [kind for kind in KINDS if kind in network.kinds]:
+        sizes = np.unique(network.variables.sizes[kinds == kind])[[0, -1]]
+        size = f" ({' to '.join(map(str, np.unique(sizes)))} categories)" if kind in ("ordinal", "nominal") else ""
+        parts.append(f"{plural(int((kinds == kind).sum()), f'{kind} variable')}{size}")
     return join_words(parts)
 
 
@@ -173,14 +167,13 @@ def _list_variables(names: Sequence[str], most: int = SHOWN) -> str:
 
 def _say_ordinal(network: Network) -> str:
     """Say what is assumed about ordered categories."""
-    variables = network.variables
-    scores = [scores for kind, scores in zip(variables.kinds, variables.scores, strict=True) if kind == "ordinal"]
-    spacing = f"scores that are not all equally spaced ({cite('scores')})"
-    if all(np.allclose(np.diff(np.array(each), 2), 0.0) for each in scores):
-        spacing = f"equally spaced scores ({cite('ordinal', 'scores')})"
+    kinds, scores = network.kinds, network.variables.scores
+    steps = [np.diff(np.array(each), 2) for kind, each in zip(kinds, scores, strict=True) if kind == "ordinal"]
+    is_equal = all(np.allclose(each, 0.0) for each in steps)
     return (
         "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
-        f"which entered with {spacing}."
+        f"whose scores are {'' if is_equal else 'not all '}equally spaced "
+        f"({cite('ordinal', 'scores') if is_equal else cite('scores')})."
     )
 
 
