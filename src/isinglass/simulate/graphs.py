@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +15,6 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
 from isinglass.results import NetworkLike, as_network
 from isinglass.variables import Variables
-
-
-class Graph(Protocol):
-    """A graph of networkx, or what has nodes and edges as one does."""
-
-    nodes: Iterable[Hashable]
-    edges: Iterable[tuple[Hashable, Hashable]]
 
 
 def random_network(
@@ -111,7 +104,7 @@ def grid_network(
 
 
 def graph_network(
-    graph: Graph,
+    graph: Any,  # Any: of networkx, which has no types
     *,
     couplings: str = "ferromagnetic",
     strength: float = 1.0,

@@ -286,7 +286,10 @@ class DeviceRows:
         return self._take((Z * curve) @ Z.T)
 
     def penalize(self, omega: FloatArray | None) -> None:
-        """Take the penalty weights, rounded down: a smaller limit finds more pairs and certifies fewer."""
+        """Take the penalty weights (None: 1; a vector: ω_st = v_s + v_t; or a matrix), rounded down.
+
+        A smaller limit finds more pairs and certifies fewer.
+        """
         error = self._counts @ (self.layout.scale / 2) * (1 + 1e-6)  # of a pair's gradient, by either end
         ones, zeros = self._margins
         padded = np.zeros((3, self.lines), np.float32)
@@ -303,6 +306,10 @@ class DeviceRows:
         self.slack = (len(self.layout.scale) + 2) * ROUNDING_OF_SCAN
 
     def scan(self, threshold: float, extra: float, alpha: float, scale: float, gap: float) -> tuple[Ints, int]:
+        """Return all pairs whose ``|g| + extra`` may reach ``threshold·ω``, sorted, and how many are certainly zero.
+
+        These have ``scale·(|g| + extra) + sqrt(gap·(sd_s² + sd_t²)/2) < alpha·ω``.
+        """
         keys, certified = self._scan(threshold, extra + self.slack, alpha, scale, gap / 2)
         key = np.sort(self._take(keys))
         return np.column_stack(np.divmod(key, self.p)).astype(np.int32), certified
@@ -324,6 +331,7 @@ class DeviceRows:
         return torch.cat(found), certified
 
     def largest(self) -> float:
+        """Return a number that some penalized |g|/ω certainly reaches, close to the largest."""
         largest = 0.0
         for first, size, omega in self._tiles():
             t = torch.arange(first, self.p, device=self.device)

@@ -235,11 +235,7 @@ class JointProblem:
 
     @classmethod
     def of(
-        cls,
-        table: AnyTable,
-        penalty_weights: Penalty,
-        n_threads: int | None = None,
-        device: str | None = None,
+        cls, table: AnyTable, penalty_weights: Penalty, n_threads: int | None = None, device: str | None = None
     ) -> JointProblem:
         """Compile a table on this processor or a device."""
         if device is not None and not table.variables.is_binary:

@@ -45,12 +45,8 @@ class SumRows:
     array, that of ``nodes[k]`` from ``begin[k]`` to ``begin[k + 1]``, and answers come in the same order. Weights are
     normalized to sum 1 over all rows, of which a part holds some (``CpuRows(X, weights, total, …)``).
 
-    Rows that can look at all pairs at once, wherever they are, have three more methods: ``penalize(omega)`` takes
-    the penalty weights (None: 1; a vector: ω_st = v_s + v_t; or a matrix) once, ``scan(threshold, extra, alpha,
-    scale, gap)`` returns all pairs whose ``|g| + extra`` may reach ``threshold·ω`` as an int32 array of shape
-    (k, 2) in lexicographic order, and the number of pairs that certainly have ``scale·(|g| + extra) +
-    sqrt(gap·(sd_s² + sd_t²)/2) < alpha·ω``; ``largest()`` returns a number that some penalized ``|g|/ω`` certainly
-    reaches, close to the largest. They are then never asked for ``remember``, ``drift`` and ``all_pairs``.
+    Rows that look at all pairs at once, such as `device_rows.DeviceRows`, have ``penalize``, ``scan`` and ``largest``
+    in place of ``remember``, ``drift`` and ``all_pairs``.
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:  # Any: rows with these methods, or numbers of parts elsewhere
