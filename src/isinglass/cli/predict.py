@@ -59,14 +59,14 @@ def predict(
 
 def _fill(loaded: Loaded, source: Source, data: Table) -> Answer:
     """Return the table with its missing cells filled in."""
-    from isinglass.data.completion import OpenCells
+    from isinglass.data.completion import fill_cells, read_cells
     from isinglass.evaluate.prediction import fill_most_probable
 
-    observed = OpenCells(source, data, loaded.coding)
-    cells = observed.filled(fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns))
+    values = fill_most_probable(data, loaded.network, loaded.occurs, loaded.coding.columns)
+    cells = fill_cells(source, values, data, loaded.coding)
     text, record = _print_cells(data, loaded.network.names, cells)
     said = {"Predicted": f"{plural(data.n_missing, 'missing cell')} filled"}
-    return said, text, {"impute": True, **record, "cells": observed.as_read(cells)}
+    return said, text, {"impute": True, **record, "cells": read_cells(cells, loaded.coding, source.decimal)}
 
 
 def _predict(loaded: Loaded, source: Source, data: Table) -> Answer:

@@ -49,34 +49,28 @@ def complete(X: Any, values: AnyArray, table: Table, coding: Coding) -> Any:  # 
     source = open_source(X)
     if source.block is not None and all(rule.is_plain for rule in coding.columns):
         return values
-    cells = OpenCells(source, table, coding).filled(values)
+    cells = fill_cells(source, values, table, coding)
     types = set(map(type, cells.flat))
     return cells.astype(np.float64 if float in types else np.int64) if types <= {int, float} else cells
 
 
-class OpenCells:
-    """The cells of a source in the columns of a coding, as the user gave them; read once."""
+def fill_cells(source: Source, values: AnyArray, table: Table, coding: Coding) -> AnyArray:
+    """Return the cells in the columns of a coding as the user gave them, with ``values`` in the missing ones."""
+    chosen, rows = take_columns(source, coding), slice(None) if table.rows is None else table.rows
+    cells = np.stack([_own_cells(chosen.column(j), rule)[rows] for j, rule in enumerate(coding.columns)], axis=1)
+    for j, gone in _missing(table, coding):
+        seen = cells[~gone, j].tolist()
+        cells[gone, j] = as_objects(_spell_like(values[gone, j], seen, coding.columns[j], source.decimal or "."))
+    return cells
 
-    def __init__(self, source: Source, table: Table, coding: Coding) -> None:
-        self.table, self.coding, self.decimal = table, coding, source.decimal or "."
-        chosen, rows = take_columns(source, coding), slice(None) if table.rows is None else table.rows
-        self.columns = [_own_cells(chosen.column(j), rule)[rows] for j, rule in enumerate(coding.columns)]
 
-    def filled(self, values: AnyArray) -> AnyArray:
-        """Return the cells with ``values`` in the missing ones."""
-        cells = np.stack(self.columns, axis=1)
-        for j, gone in _missing(self.table, self.coding):
-            seen = self.columns[j][~gone].tolist()
-            cells[gone, j] = as_objects(_spell_like(values[gone, j], seen, self.coding.columns[j], self.decimal))
-        return cells
-
-    def as_read(self, cells: AnyArray) -> AnyArray:
-        """Return such cells with numbers in place of their texts, in columns of numbers."""
-        read = [
-            [cell if rule.has_words else read_word(cell, self.decimal) for cell in column]
-            for rule, column in zip(self.coding.columns, cells.T.tolist(), strict=True)
-        ]
-        return np.stack(list(map(as_objects, read)), axis=1)
+def read_cells(cells: AnyArray, coding: Coding, decimal: str | None) -> AnyArray:
+    """Return such cells with numbers in place of their texts, in columns of numbers."""
+    columns = [
+        [cell if rule.has_words else read_word(cell, decimal) for cell in column]
+        for rule, column in zip(coding.columns, cells.T.tolist(), strict=True)
+    ]
+    return np.stack(list(map(as_objects, columns)), axis=1)
 
 
 def _own_cells(column: Column, rule: Rule) -> Cells:
