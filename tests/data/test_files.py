@@ -116,7 +116,7 @@ def test_row_names_keep_their_spelling():
         ("0,1\n0,1\n0,x\n", {}, r"got 'x' in column 2 of the file \(first in row 3, line 3\)"),
         ("a,b\n0,1\n0,NA\n", {}, r"got one in column 'b' \(row 2, line 3; 1 missing"),
         ("a,b\n0,1\n1,9\n", {}, r"Say what its values mean .*encode="),
-        ("a,a\n0,1\n", {}, r"got 'a' twice\. Rename a column, or leave one out by its number"),
+        ("a,a\n0,1\n", {}, r"got 'a' twice\. Rename a column, or use drop=\[1\]"),
         ("id,a,b,a\nx,0,1,1\n", {}, "got 'a' twice"),
         ("a,b\n0,1\n", {"delimiter": "ab"}, "delimiter must be one character or one of"),
         ("a,b\n0,1\n", {"delimiter": '"'}, "delimiter must be one character"),

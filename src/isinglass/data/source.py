@@ -18,7 +18,6 @@ from isinglass.data.meaning.values import Value, spell_out
 from isinglass.errors import CellTypeError, DataError, setting
 from isinglass.names import Entry, Origin, check_names, refuse_repeated
 
-_RENAME = " Rename a column, or leave one out by its number. Blanks around a name do not count, and numbers are text."
 _ROW = "row {}".format
 """What messages call a row of a table in memory."""
 
@@ -54,7 +53,13 @@ class Source:
         if names is None:
             if own is None:
                 return self
-            refuse_repeated(own, what="names of columns", remedy=_RENAME)
+            last = {name: j for j, name in enumerate(own)}
+            twice = [self.origin.places[last[name]] for j, name in enumerate(own) if last[name] != j]
+            leave_out = (
+                f", or use {setting('drop', twice[0], python=f'drop={twice[:1]}')}" if twice and self.is_file else ""
+            )
+            remedy = f" Rename a column{leave_out}. Blanks around a name do not count, and numbers are text."
+            refuse_repeated(own, "names of columns", remedy)
             return replace(self, names=check_names(own, self.shape[1]))
         checked = check_names(names, self.shape[1])
         layout = self.layout if own is None else replace(self.layout, names=own)
