@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arrays import FloatArray
-from isinglass.data import Table, TableLike, as_table
+from isinglass.data import TableLike, as_table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.select.folds import RowSet, take_part
-from isinglass.select.method import Method, MethodLike, as_method
-from isinglass.select.parallel import COUNTED, run_tasks, task_run
+from isinglass.select.folds import take_part
+from isinglass.select.method import MethodLike, as_method
+from isinglass.select.parallel import COUNTED
 from isinglass.select.path_selectors import EBIC, CrossValidation
 from isinglass.select.run import Run
 from isinglass.select.scoring import ebic, held_out_sums
@@ -60,32 +59,25 @@ def compare_criteria(
     """
     run.refuse_checkpoint()
     run.check_for_many(0)
-    table = as_table(X, sample_weight).without_holes().counted()
-    folds = CrossValidation(n_folds=n_folds)
+    table, folds = as_table(X, sample_weight).without_holes().counted().whole(), CrossValidation(n_folds=n_folds)
     if methods is None:
         methods = {"two-stage": TwoStage(), "EBIC": EBIC(), "CV best": folds, "CV 1se": folds.replace(rule="1se")}
     if not isinstance(methods, Mapping) or not methods:
         raise ArgumentError("methods", "must be a dict of one or more methods by name", methods)
     name_constant(table)
+    held_out = np.zeros(len(methods))
     with suppress_warnings(ConstantColumnWarning):  # each of them would name the columns again
         chosen = [(method, method.choose(table, run=run)) for method in map(as_method, methods.values())]
-    solutions = [choice.solution for _, choice in chosen]
-    fixed = [method.at(choice) for method, choice in chosen]
-    splits, _ = folds.split(Task(table))
-    work = [(table, fixed, task_run(run), *split) for split in splits]
-    sums = run_tasks(_score_methods, work, description="Cross-validation", run=run)
+    solutions, fixed = [choice.solution for _, choice in chosen], [method.at(choice) for method, choice in chosen]
+    with suppress_warnings(*COUNTED):
+        for training, held in folds.split(Task(table))[0]:
+            again = [method.choose(take_part(table, training), run=run).solution for method in fixed]
+            held_out += held_out_sums(table, take_part(table, held).whole(), again)
     return Columns(
         criterion=np.array(list(methods), dtype=object),
         alpha=np.array([solution.alpha for solution in solutions]),
         edges=np.array([solution.n_edges for solution in solutions]),
         positive_edges=np.array([int((solution.edge_values > 0).sum()) for solution in solutions]),
         ebic=ebic(table, solutions),
-        held_out=np.sum(sums, axis=0) / table.total_weight,
+        held_out=held_out / table.total_weight,
     )
-
-
-def _score_methods(table: Table, methods: Sequence[Method], run: Run, training: RowSet, held_out: RowSet) -> FloatArray:
-    """Return the sum of the scores of the rows held out, by the network of each method."""
-    with suppress_warnings(*COUNTED):
-        solutions = [method.choose(take_part(table, training), run=run).solution for method in methods]
-    return held_out_sums(table, take_part(table, held_out).whole(), solutions)
