@@ -51,7 +51,7 @@ def test_observed_cells_stay_and_drawn_ones_are_categories(completed):
     np.testing.assert_array_equal(table.codes[seen], CODES[table.rows][seen])
     assert table.codes[:, :-1].max() == 3
     assert completed.converged
-    assert completed.n_empty == 1
+    assert completed.record.n_left_out == 1
     assert table.sample_weight.sum() == pytest.approx(699)
     for one in completed.tables():
         np.testing.assert_array_equal(one.codes[~GONE[one.rows]], CODES[one.rows][~GONE[one.rows]])
