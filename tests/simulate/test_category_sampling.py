@@ -123,7 +123,7 @@ ORDINAL = simulate.category_network(simulate.chain_network(4, strength=2.0), n_c
 
 def test_sample_sizes_of_an_ordinal_network():
     study = sample_size(ORDINAL, [100, 800], 0.15, n_repeats=4, random_state=0)
-    few, many = study.summary("correlation")[1]
+    few, many = study.sizes()["correlation"]
     assert few < many
     assert many > 0.9
 

@@ -41,30 +41,26 @@ def thread_count(n_threads: int | None = None) -> int:
 
 
 class _OneBlasThread(ContextDecorator):
-    """Keeps BLAS to one thread inside the block, for the whole process.
+    """Keeps BLAS to one thread, for the whole process, while any thread is inside such a block.
 
-    Threads of a BLAS wait for their next product in a loop, which takes a core from the threads of the kernels. Of
-    blocks that overlap in several threads, the first sets the limit and lifts it, which costs the others only time.
+    Threads of a BLAS wait for their next product in a loop, which takes a core from the threads of the kernels.
     """
 
     def __init__(self) -> None:
-        self._lock, self._limit = threading.Lock(), ExitStack()
-        self._owner, self._depth = 0, 0  # the thread that has set the limit, and its blocks
+        self._lock, self._limit, self._n_inside = threading.Lock(), ExitStack(), 0
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._depth == 0:
+            if self._n_inside == 0:
                 loaded = tuple(name in sys.modules for name in _WITH_BLAS)
                 self._limit.enter_context(_blas(loaded).limit(limits=1))
-                self._owner = threading.get_ident()
-            self._depth += self._owner == threading.get_ident()
+            self._n_inside += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            if self._depth and self._owner == threading.get_ident():
-                self._depth -= 1
-                if self._depth == 0:
-                    self._limit.close()
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._limit.close()
 
 
 one_blas_thread = _OneBlasThread()

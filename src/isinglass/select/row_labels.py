@@ -79,10 +79,8 @@ def _refuse_blank(argument: str, labels: AnyArray, table: Table, remedy: str) ->
 def _as_text(argument: str, labels: object, table: Table) -> AnyArray:
     """Return one label per row of the table as text, None where it is missing; labels of dropped rows are left out."""
     must, shape = f"{argument} must have one entry per row ({len(table)})", getattr(labels, "shape", ())
-    if len(shape) > 1:
-        raise DataError(f"{must}; got a table of shape {shape}.")
-    if not isinstance(labels, Iterable) or isinstance(labels, str | bytes):
-        raise DataError(f"{must}; got {labels!r}.")
+    if len(shape) > 1 or not isinstance(labels, Iterable) or isinstance(labels, str | bytes):
+        raise DataError(f"{must}; got {f'a table of shape {shape}' if len(shape) > 1 else repr(labels)}.")
     entries = list(labels)
     if any(isinstance(entry, list | tuple | np.ndarray) for entry in entries):
         raise DataError(f"{must}, not several.")
@@ -90,12 +88,15 @@ def _as_text(argument: str, labels: object, table: Table) -> AnyArray:
         entries = [entries[row] for row in table.rows]
     if len(entries) != len(table):
         raise DataError(f"{must}; got {len(entries)} {'entry' if len(entries) == 1 else 'entries'}.")
-    is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
-    words = {label: _word(label) for label, blank in zip(entries, is_blank, strict=True) if not blank}
+    words = {entry: None if _is_blank(entry) else _word(entry) for entry in entries}
     uses = Counter(words.values())
-    if alike := [repr(label) for label, word in words.items() if uses[word] > 1]:
+    if alike := [repr(entry) for entry, word in words.items() if word is not None and uses[word] > 1]:
         raise DataError(f"{setting(argument)} must not have labels that read alike; got {listed(alike)}. Rename one.")
-    return np.array([None if blank else words[label] for label, blank in zip(entries, is_blank, strict=True)], object)
+    return np.array([words[entry] for entry in entries], dtype=object)
+
+
+def _is_blank(label: object) -> bool:
+    return is_missing(label) or (isinstance(label, str) and not label.strip())
 
 
 def _word(label: object) -> str:
