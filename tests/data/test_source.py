@@ -156,6 +156,13 @@ def test_header(text, header):
     assert sheet_of_text(text).names == header
 
 
+def test_the_remedy_for_years_that_are_names_is_said():
+    with pytest.raises(
+        DataError, match=r"got 1990 in column 2 .* If the first line names the columns, use header=True"
+    ):
+        read_table(io.StringIO("country,1990,1991\nChad,0,1\nPeru,1,1\nMali,1,0\n"))
+
+
 def test_header_can_be_said():
     assert sheet_of_text("0,1\n1,1\n", header=True).names == ["0", "1"]
     sheet = sheet_of_text("a,b\n0,1\n", header=False)

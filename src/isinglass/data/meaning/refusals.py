@@ -59,7 +59,8 @@ def refuse_values(source: Source, j: int, coding: Coding, rows: NDArray[np.intp]
             )
             remark += PROPOSALS if len(column.distinct) > 2 and not source.is_part else ""
             holds = f", which holds {show_values(column.distinct)}" if len(column.distinct) > len(wrong) else ""
-    if row == 0 and source.layout.has_header is False and isinstance(wrong[0], str) and HEADER not in remark:
+    may_be_name = isinstance(wrong[0], str) or len(rows) == 1  # such as a year
+    if row == 0 and source.layout.has_header is False and may_be_name and HEADER not in remark:
         remark += HEADER
     shown = "dates" if are_dates(wrong) else show_values(wrong)
     raise DataError(
