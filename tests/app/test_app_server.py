@@ -74,13 +74,12 @@ class Client:
         return self.post(f"choose/{self.state()['layout']}", changes)[0]
 
     def upload(self, name, content):
-        answer, _ = self.ask("POST", f"upload/{quote(name, safe='')}", content, **self.own)
-        assert answer.status == 200
+        return self.ask("POST", f"upload/{quote(name, safe='')}", content, **self.own)[0].status
 
     def open(self, content, name="a.csv"):
         """Open a table, and return the state that shows it."""
-        self.upload(name, content)
-        return self.wait(lambda state: state["table"] and state["file"] == name)
+        assert self.upload(name, content) == 200
+        return self.state()
 
     def run(self, kind):
         """Run a job when the table has been read as chosen, and return the state at its end."""
@@ -279,26 +278,23 @@ def ratings(client):
     return client.server.session
 
 
-def test_a_choice_that_cannot_be_read_is_undone(client, ratings):
-    assert client.choose({"kinds": {"0": "continuous"}, "left_out": [2], "missing": "drop"}) == 200
-    state = client.wait(lambda state: state["problem"])
-    assert state["problem"].startswith("The last choice of a kind or a code was undone; other choices are kept. a.csv:")
-    assert "'a'" in state["problem"]
-    choices = state["choices"]
-    assert (choices["kinds"], choices["left_out"], choices["missing"]) == ({}, [2], "drop")
-    client.choose({"left_out": []})
-    assert client.state()["problem"] == ""
+def test_a_choice_that_cannot_be_read_is_refused(client, ratings):
+    before = client.state()
+    status, answer = client.post(f"choose/{before['layout']}", {"kinds": {"0": "continuous"}})
+    assert status == 400
+    assert answer["error"].startswith("a.csv: ")
+    assert "'a'" in answer["error"]
+    assert {name: client.state()[name] for name in ("table", "choices", "steps")} == {
+        name: before[name] for name in ("table", "choices", "steps")
+    }
     assert client.choose({"kinds": {"0": "nominal"}}) == 200
-    state = client.wait(is_idle)
-    assert (state["choices"]["kinds"], state["problem"]) == ({"0": "nominal"}, "")
+    assert client.state()["choices"]["kinds"] == {"0": "nominal"}
 
 
-def test_choices_are_added_to_those_for_which_the_table_is_read(client, ratings):
-    with ratings.changes:  # the table is not inspected before all is chosen
-        ratings.choose({"codes": {"1": ["9"]}})
-        ratings.choose({"kinds": {"0": "nominal"}})
-        ratings.choose({"left_out": [2]})
-    state = client.wait(is_idle)
+def test_choices_are_added_to_those_before(client, ratings):
+    for changes in ({"codes": {"1": ["9"]}}, {"kinds": {"0": "nominal"}}, {"left_out": [2]}):
+        assert client.choose(changes) == 200
+    state = client.state()
     assert [column["kind"] for column in state["table"]["columns"]] == ["nominal", "binary", "binary"]
     assert [state["choices"][name] for name in ("codes", "kinds", "left_out")] == [{"1": ["9"]}, {"0": "nominal"}, [2]]
     state = client.run("fit")
@@ -307,27 +303,17 @@ def test_choices_are_added_to_those_for_which_the_table_is_read(client, ratings)
     assert ratings.shown.results["fit"].recipe.command_text("fit").startswith(command)
 
 
-def test_nothing_starts_while_the_table_is_read_with_the_last_choices(client, ratings):
+def test_nothing_starts_while_the_table_is_read_with_the_last_choice(client, ratings):
+    choosing = threading.Thread(target=ratings.choose, args=({"codes": {"1": ["9"]}},))
     with ratings.changes:
-        ratings.choose({"codes": {"1": ["9"]}})
-        with pytest.raises(ValueError, match="being read with the last choices"):
+        choosing.start()
+        ratings.changes.wait_for(lambda: ratings._is_reading, 60)
+        with pytest.raises(ValueError, match="being read"):
             ratings.run("fit")
+    choosing.join()
     state = client.run("fit")
     assert (state["stale"], state["problem"]) == (False, "")
     assert "--na b=9" in ratings.shown.results["fit"].recipe.command_text("fit")
-
-
-@pytest.mark.parametrize("kind", ["nominal", "continuous"])  # which can, and cannot be read
-def test_a_choice_that_is_taken_back_while_it_is_inspected_changes_nothing(client, ratings, kind):
-    before = client.state()
-    with ratings.changes:
-        ratings.choose({"kinds": {"0": kind}})
-        assert client.server.session.shown.inspection is not None
-        ratings.choose({"kinds": {"0": None}})
-    state = client.wait(is_idle)
-    assert {name: state[name] for name in ("table", "choices", "problem", "steps")} == {
-        name: before[name] for name in ("table", "choices", "problem", "steps")
-    }
 
 
 def test_what_was_made_from_a_result_goes_with_it(client, ratings, monkeypatch):
@@ -421,8 +407,8 @@ def test_a_column_whose_kind_is_refused_is_left_out_again(client):
     client.upload("a.csv", b"a,b,text\n" + rows.encode())
     before = client.wait(lambda state: state["table"])["steps"]["fit"]
     assert "--drop text" in before["command"]
-    assert client.choose({"kinds": {"2": "continuous"}}) == 200
-    state = client.wait(lambda state: state["problem"])
+    assert client.choose({"kinds": {"2": "continuous"}}) == 400
+    state = client.state()
     assert (state["choices"]["kinds"], state["steps"]["fit"]) == ({}, before)
 
 

@@ -339,3 +339,8 @@ def test_a_file_that_may_not_be_read(table, tmp_path):
 def test_weights_of_zero_are_called_by_their_option():
     line = error_line(run("fit", "-", "--weights", "w", stdin="a,b,w\n0,1,0\n1,1,0\n1,0,0\n", code=3))
     assert "--weights must have a positive sum" in line
+
+
+@pytest.mark.parametrize("words", [["--delimiter", ";;"], ["--encoding", "nope"], ["--weight-kind", "counts"]])
+def test_options_that_no_file_can_be_read_with_are_wrong_usage(table, words):
+    assert words[0] in error_line(run("fit", table, *words, code=2))

@@ -34,12 +34,12 @@ function show() {
     redraw("table", [state.file, size], () => announce(`${state.file}: ${size}`));
     redraw("columns", [table, choices, state.codes_read, tab.listed, byId("find").value], showColumns);
     if (!tab.typing) redraw("settings", [table, choices, state.row_names], showSettings);
-    redraw("fit", [table, choices, isBeingRead(), isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
+    redraw("fit", [table, choices, isBeingReplaced(), isFitted(), state.jobs.map((job) => [job.key, job.state])], showFit);
     redraw("code", [state.steps, tab.language], showCode);
   }
   if (results.fit) {
     redraw("network", [results, state.stale], showNetwork);
-    if (!tab.typing) redraw("more", [results, choices, isBeingRead(), state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
+    if (!tab.typing) redraw("more", [results, choices, isBeingReplaced(), state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
   }
   const start = byId(`run-${state.jobs.at(-1)?.kind ?? "fit"}`); // the button of the last job
   const next = start.disabled ? byId("main") : start;

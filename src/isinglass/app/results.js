@@ -57,7 +57,7 @@ function showSteps() {
   const lacksBootstrap = needsBootstrap && (!results.bootstrap || isRunning("bootstrap"));
   const barred = { bootstrap: false, compare: choices.groups === null, figure: lacksBootstrap };
   for (const job of Object.keys(barred)) {
-    byId(`run-${job}`).disabled = state.stale || isBeingRead() || barred[job] || isRunning("fit") || isRunning(job);
+    byId(`run-${job}`).disabled = state.stale || isBeingReplaced() || barred[job] || isRunning("fit") || isRunning(job);
   }
   byId("figure-hint").hidden = !lacksBootstrap;
 }

@@ -8,8 +8,10 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 import time
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +23,7 @@ from isinglass.cli.console import csv_text
 from isinglass.json_text import JsonObject
 
 MOST_BYTES = 1 << 30  # of a table
+TOO_LARGE = f"The app takes files up to {MOST_BYTES >> 30} GB. Use the command line for larger ones."
 RESULT_JOBS = [kind for kind in JOBS if "targets" in JOBS[kind]]  # the others inspect a table
 FIRST = {"fit": "Fit the network first.", "bootstrap": "Run the bootstrap first."}  # what other jobs start from
 JOB_FIELDS = ("kind", "key", "sources", "number", "state", "text", "count", "total", "left", "error")
@@ -30,66 +33,22 @@ LAYOUTS = itertools.count(1)
 
 
 class OpenTable:
-    """A table in a folder of its own.
+    """A table in a folder of its own, what an inspection found in it with the choices about it, and its results."""
 
-    Choices that change what values mean require another inspection of the table. They are *settled* when the last
-    inspection was made with the same meaning. At most one inspection is under way.
-    """
-
-    def __init__(self, recipe: Recipe, folder: Path) -> None:
-        self.folder = folder
-        self.settled = recipe  # what the last inspection found, and choices that agree with it
-        self.wanted = recipe.choices  # the choices now
-        self.layout = 0  # another number for every table, because places mean other columns; 0 before the inspection
-        self.inspection: Job | None = None  # the one under way
+    def __init__(self, recipe: Recipe, folder: Path, layout: int = 0) -> None:
+        self.recipe, self.folder = recipe, folder
+        self.layout = layout  # another number for every table, because places mean other columns; 0 if there is none
         self.results: dict[str, Job] = {}  # by key; all of one fit
-
-    @property
-    def recipe(self) -> Recipe:
-        """The choices now, with what the last inspection found."""
-        return replace(self.settled, choices=self.wanted)
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether what the last inspection found holds for the choices now."""
-        return self.wanted == self.settled.choices
 
     def is_current(self, key: str) -> bool:
         """Tell whether there is a result with this key, and it is of the choices now."""
         job = self.results.get(key)
         return job is not None and job.recipe.arguments(job.kind) == self.recipe.arguments(job.kind)
 
-    def inspect(self) -> Job:
-        """Return the inspection to start."""
-        self.inspection = Job("look", self.recipe, self.folder)
-        return self.inspection
-
-    def choose(self, choices: Choices) -> Job | None:
-        """Apply choices, and return the inspection to start, if one is needed and none is under way."""
-        self.wanted = choices
-        if self.recipe.commands("look") == self.settled.commands("look"):
-            self.settled = self.recipe
-            return None
-        return self.inspect() if self.inspection is None else None
-
-    def accept(self, inspection: Job) -> None:
-        """Take over what an inspection found."""
-        table, choices = json.loads(inspection.output), inspection.recipe.choices
-        if not self.layout:
-            self.layout = next(LAYOUTS)
-            self.wanted = choices = replace(choices, weights=table["weights"])
-        self.settled = replace(inspection.recipe, table=table, choices=choices)
-
-    def refuse(self, inspection: Job) -> str:
-        """Undo the choices with which the table could not be read, keep those of other kinds, and say why."""
-        before = self.settled.choices
-        self.wanted = replace(self.wanted, kinds=before.kinds, codes=before.codes)
-        return f"The last choice of a kind or a code was undone; other choices are kept. {inspection.error}"
-
     def new_job(self, kind: str) -> Job:
         """Return a job in a new folder, with the file and the results that it starts from: it changes no other."""
         job = Job(kind, self.recipe, Path(tempfile.mkdtemp(dir=self.folder)))
-        paths = {self.settled.file: self.folder / self.settled.file}
+        paths = {self.recipe.file: self.folder / self.recipe.file}
         for key in job.sources:
             paths |= self.results[key].files()
         for name, path in paths.items():
@@ -120,10 +79,11 @@ class Session:
         self.folder = folder  # of all tables
         self.changes = Changes()
         self.queue = JobQueue(self.changes, self._on_job_end)  # jobs that make results of the table that is shown
-        self.inspections = JobQueue(self.changes, self._on_inspection_end)  # which do not wait for a long bootstrap
+        self.inspections = JobQueue(self.changes, lambda job: None)  # which do not wait for a long bootstrap
+        self.choosing = threading.Lock()  # one choice after the other
         self.shown = OpenTable(Recipe(""), folder / "none")
-        self.opening: OpenTable | None = None  # is shown when it has been inspected
-        self.problem = ""  # why a table, or the last choice, could not be read
+        self.opening: Job | None = None  # the inspection of the table that is to be shown
+        self.problem = ""  # why that could not be read
 
     def close(self) -> None:
         """Stop all jobs."""
@@ -135,11 +95,16 @@ class Session:
     def upload(self, name: str, stream: io.BufferedIOBase, size: int) -> None:
         """Open a file of this many bytes."""
         if size > MOST_BYTES:
-            raise ValueError(f"The app takes files up to {MOST_BYTES >> 30} GB. Use the command line for larger ones.")
+            raise ValueError(TOO_LARGE)
         content = stream.read(size)
         if len(content) < size:
             raise ValueError("The upload was incomplete. Choose the file again.")
         self._open(Recipe(name), content)
+
+    def open_file(self, path: str) -> None:
+        """Open a file of this computer; the page says why it cannot be read."""
+        with suppress(ValueError), Path(path).open("rb") as file:
+            self.upload(path, file, Path(path).stat().st_size)
 
     def example(self, name: str) -> None:
         """Open one of the examples."""
@@ -156,74 +121,59 @@ class Session:
 
     def open_again(self, first_column: str) -> None:
         """Open the table that is shown with its first column as the names of the rows, or as a variable."""
-        recipe = self._require_table().settled
+        recipe = self._require_table().recipe
         content = (self.shown.folder / recipe.file).read_bytes()
         self._open(Recipe(recipe.name, row_names=first_column == "names"), content)
 
     def _open(self, recipe: Recipe, content: bytes) -> None:
-        table = OpenTable(recipe, Path(tempfile.mkdtemp(dir=self.folder)))
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        job = Job("look", recipe, folder)
         try:
-            (table.folder / recipe.file).write_bytes(content)
-        except OSError:
-            shutil.rmtree(table.folder)
+            (folder / recipe.file).write_bytes(content)
+            with self.changes:
+                if self.opening is not None:
+                    self.inspections.stop(self.opening)
+                self.problem, self.opening = "", job
+                found = self._inspect(job)
+                self.queue.clear()
+                self.inspections.clear()
+                shutil.rmtree(self.shown.folder, ignore_errors=True)
+                recipe = replace(recipe, table=found, choices=replace(recipe.choices, weights=found["weights"]))
+                self.shown, self.opening = OpenTable(recipe, folder, next(LAYOUTS)), None
+                self.changes.notify_tabs()
+        except (ValueError, OSError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            with self.changes:
+                if self.opening is job:
+                    self.problem, self.opening = str(error), None
+                    self.changes.notify_tabs()
             raise
-        with self.changes:
-            if self.opening is not None and self.opening.inspection is not None:
-                self.inspections.stop(self.opening.inspection)
-                shutil.rmtree(self.opening.folder, ignore_errors=True)
-            self.problem, self.opening = "", table
-            self.inspections.start(table.inspect())
 
-    def _end_opening(self, table: OpenTable, inspection: Job) -> None:
-        self.opening = None
-        if inspection.state == "failed":
-            shutil.rmtree(table.folder, ignore_errors=True)
-            self.problem = inspection.error
-            return
-        self.queue.clear()
-        self.inspections.clear()
-        shutil.rmtree(self.shown.folder, ignore_errors=True)
-        table.inspection = None
-        table.accept(inspection)
-        self.shown = table
-
-    # Choices
+    def _inspect(self, job: Job) -> JsonObject:
+        """Return what an inspection finds, when it has ended; the lock is held, but not while it runs."""
+        self.inspections.start(job)
+        self.changes.wait_for(lambda: not job.is_open)
+        if job.state != "done":
+            raise ValueError(job.error or "Another table was opened meanwhile.")
+        return dict(json.loads(job.output))
 
     def choose(self, record: object, layout: int | None = None) -> None:
-        """Apply what the user changed; ``layout`` is that of the columns which the user saw."""
-        with self.changes:
+        """Apply what the user changed, if the table can be read so; ``layout`` is that of the columns they saw."""
+        with self.choosing, self.changes:
             table = self._require_table()
             if layout not in (None, table.layout):
                 raise ValueError("The columns have changed meanwhile. Choose again.")
-            choices = Choices.read(record, len(table.settled.table["columns"]), table.wanted)
-            self.problem = ""
-            self._inspect_if_needed(choices)
+            choices = Choices.read(record, len(table.recipe.table["columns"]), table.recipe.choices)
+            recipe = replace(table.recipe, choices=choices)
+            if recipe.commands("look") != table.recipe.commands("look"):
+                recipe = replace(recipe, table=self._inspect(Job("look", recipe, table.folder)))
+            table.recipe, self.problem = recipe, ""
+            self.changes.notify_tabs()
 
     def _require_table(self) -> OpenTable:
         if not self.shown.layout:
             raise ValueError("Open a table first, and wait until its columns are shown.")
         return self.shown
-
-    def _inspect_if_needed(self, choices: Choices) -> None:
-        """Apply choices, and start the inspection that they need, if any."""
-        inspection = self.shown.choose(choices)
-        if inspection is not None:
-            self.inspections.start(inspection)
-        self.changes.notify_tabs()
-
-    def _on_inspection_end(self, job: Job) -> None:
-        """Accept what was found, or undo what was refused; then go on with what was chosen meanwhile."""
-        if self.opening is not None and job is self.opening.inspection:
-            self._end_opening(self.opening, job)
-            return
-        table = self.shown
-        table.inspection = None
-        if not table.is_settled:  # else what it was for has been taken back
-            if job.state == "done":
-                table.accept(job)
-            else:
-                self.problem = table.refuse(job)
-        self._inspect_if_needed(table.wanted)
 
     # Jobs
 
@@ -233,8 +183,8 @@ class Session:
             raise ValueError("Unknown job.")
         with self.changes:
             table = self._require_table()
-            if not table.is_settled:
-                raise ValueError("The table is being read with the last choices. Try again when it has been read.")
+            if self._is_reading:
+                raise ValueError("A table is being read. Try again when it has been read.")
             recipe, unfinished = table.recipe, {one.key: one for one in self.queue.jobs if one.is_open}
             for source in recipe.sources(kind):
                 if source in unfinished or source not in table.results:
@@ -248,6 +198,10 @@ class Session:
                 raise ValueError("This is running or waiting with other choices. Stop it first.")
             if same is None and not (kind == "fit" and table.is_current("fit")):  # which would replace itself
                 self.queue.start(table.new_job(kind))
+
+    @property
+    def _is_reading(self) -> bool:
+        return any(job.is_open for job in self.inspections.jobs)
 
     def stop(self, number: int) -> None:
         """Stop a job."""
@@ -270,7 +224,7 @@ class Session:
 
     def state(self) -> JsonObject:
         """Return everything that the page shows; the lock is held."""
-        table, recipe, now = self.shown, self.shown.settled, time.monotonic()
+        table, recipe, now = self.shown, self.shown.recipe, time.monotonic()
         kinds = [kind for kind in RESULT_JOBS if kind != "compare" or recipe.choices.groups is not None]
         return {
             "version": self.changes.version,
@@ -282,11 +236,11 @@ class Session:
             "file": recipe.name,
             "layout": table.layout,
             "row_names": recipe.row_names,
-            "is_reading": any(job.is_open for job in self.inspections.jobs),
+            "is_reading": self._is_reading,
             "is_opening": self.opening is not None,
             "problem": self.problem,
             "table": recipe.table if table.layout else None,
-            "choices": vars(table.wanted),
+            "choices": vars(recipe.choices),
             "codes_read": recipe.choices.codes,  # which the values of the table do not hold
             "steps": {kind: {"command": recipe.command_text(kind), "python": recipe.code(kind)} for kind in kinds},
             "jobs": [

@@ -72,7 +72,7 @@ function showFit() {
   const [covariates, nodes] = [true, false].map((adjusted) =>
     used.filter(([place]) => choices.covariates.includes(place) === adjusted).map(([, column]) => column),
   );
-  byId("run-fit").disabled = nodes.length < 2 || isBeingRead() || isRunning("fit") || isFitted();
+  byId("run-fit").disabled = nodes.length < 2 || isBeingReplaced() || isRunning("fit") || isFitted();
   if (nodes.length < 2) {
     byId("chosen").textContent = "A network needs at least two columns. Tick them under Columns.";
     return;
@@ -97,10 +97,9 @@ function isFitted() {
   return !state.stale && state.choices === requests.confirmed;
 }
 
-/* Tell whether a table is on its way, or is being read with the last choices: nothing can be started meanwhile. */
-function isBeingRead() {
-  const isTold = !requests.unanswered && state.version >= requests.included;
-  return requests.sending !== null || state.is_opening || state.is_reading || !isTold;
+/* Tell whether another table is on its way, which discards what is made of this one. */
+function isBeingReplaced() {
+  return requests.sending !== null || state.is_opening;
 }
 
 /* Tell whether a job of this kind runs or waits. */

@@ -79,8 +79,9 @@ def as_failure(error: BaseException) -> click.ClickException:
 
 def _explain(error: BaseException) -> tuple[int, str]:
     message = spell(error)
-    if isinstance(error, errors.ArgumentError) and not error.where and _option_of(error.argument) is not None:
-        return USAGE, message
+    if isinstance(error, errors.ArgumentError) and _option_of(error.argument) is not None:
+        code = DATA if error.where and error.argument not in ("delimiter", "encoding") else USAGE
+        return code, message
     for kind, code in CODES.items():
         if isinstance(error, kind):
             return code, message

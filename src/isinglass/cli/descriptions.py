@@ -29,11 +29,12 @@ def describe_table(table: AnyTable) -> JsonObject:
     """Return what was read."""
     n, p = table.shape
     counted = table.counted(quiet=True)
+    scaled = not table.is_whole and table.weights is not None  # those of parts
     record: JsonObject = {
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,
-        "sum_of_weights": _sum_of_weights(table),
+        "sum_of_weights": table.weights.total if scaled else table.total_weight,  # type: ignore[union-attr]
         "weight_kind": counted.weight_kind,
         "effective_rows": counted.total_weight,
         "encoding": {name: list(values) for name, values in table.encoding.items()},
@@ -65,17 +66,13 @@ def describe_missing(data: Table, kept: str) -> list[str]:
     return [f"{' and '.join(gone)} {done.get(data.missing_treatment or '', kept)}"] if gone else []
 
 
-def _sum_of_weights(table: AnyTable) -> float:
-    """Return the sum of the row weights as they were read: those of parts have been scaled."""
-    return table.total_weight if table.is_whole or table.weights is None else table.weights.total
-
-
 def describe_weights(data: AnyTable) -> str:
     """Say in words what the weights of the rows are taken for."""
-    counted, total = data.counted(quiet=True), f"{_sum_of_weights(data):.6g}"
-    if counted.weight_kind == "counts":
-        return f"counts of {total} rows"
-    return f"sampling weights, sum {total}, worth {counted.total_weight:.1f} rows of equal weight"
+    found = describe_table(data)
+    if found["weight_kind"] == "counts":
+        return f"counts of {found['sum_of_weights']:.6g} rows"
+    effective = f"{found['effective_rows']:.1f} rows of equal weight"
+    return f"sampling weights, sum {found['sum_of_weights']:.6g}, worth {effective}"
 
 
 def describe_imputation(missing: Missing | None, n_columns: int, how: str = "") -> dict[str, str]:

@@ -51,10 +51,8 @@ class Loaded:
         try:
             return cls(record if isinstance(record, Fit) else None, as_network(record))
         except DataError:
-            raise DataError(
-                f"{path!r} must hold a network, as the model.npz of `isinglass fit` does; got the record "
-                f"{type(record).__name__}."
-            ) from None
+            what = f"a network, as the model.npz of `isinglass fit` does; got the record {type(record).__name__}"
+            raise DataError(f"{path!r} must hold {what}.") from None
 
     @property
     def result(self) -> Fit | Network:
@@ -75,16 +73,10 @@ class Loaded:
 
     def describe(self) -> dict[str, str]:
         """Say in words how the model was fitted."""
-        fit = self.fit
-        if fit is None:
+        if self.fit is None:
             return {}
-        return {
-            "Method": METHODS[fit.method.estimator],
-            "Penalty": fit.facts()["Penalty"],
-            **({"Rule": fit.method.rule} if fit.method.estimator == "nodewise" else {}),
-            "Tolerance": f"{fit.method.tolerance:g}",
-            **(describe_coding(fit.coding) or {"Values": "0 and 1"}),
-        }
+        values = describe_coding(self.fit.coding) or {"Values": "0 and 1"}
+        return {"Method": METHODS[self.fit.method.estimator], "Penalty": self.fit.facts()["Penalty"], **values}
 
     @property
     def can_follow(self) -> bool:
@@ -117,10 +109,8 @@ class Loaded:
         ours, theirs = self.network.without_covariates(), found.solution.network
         same = ours.names == theirs.names and np.array_equal(ours.edge_index, theirs.edge_index)
         if not (same and np.allclose(ours.edge_values, theirs.edge_values, rtol=SAME_COUPLING, atol=SAME_COUPLING)):
-            raise DataError(
-                f"--bootstrap must belong to the network of MODEL; {str(folder)!r} has other edges. Run `isinglass "
-                "bootstrap` with the options of the fit."
-            )
+            remedy = "Run `isinglass bootstrap` with the options of the fit."
+            raise DataError(f"--bootstrap must be of the network of MODEL; {str(folder)!r} has other edges. {remedy}")
         return found
 
     def recall(self, reading: Reading, **instead: str | None) -> Reading:
@@ -204,18 +194,13 @@ class Attributes:
 
     @property
     def color_by(self) -> str | None:
-        """The name of the attribute that gives the colors."""
+        """The name of the attribute that gives the colors, and groups of nodes."""
         return next((name for name in self.columns if name != WORDING), None)
 
     @property
     def groups(self) -> list[str | None] | None:
         """The values of that attribute."""
         return None if self.color_by is None else self.columns[self.color_by]
-
-    @property
-    def wording(self) -> list[str | None] | None:
-        """The wording of the items."""
-        return self.columns.get(WORDING)
 
 
 def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:

@@ -17,6 +17,11 @@ from isinglass.cli.grammar import ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, MISSIN
 
 OWN, SELECTING, METHOD = "Options", "Selecting the penalty", "Method"
 READING, FILE, GENERAL = "Columns and their values", "The file", "General"
+FILE_NAME = click.Path(exists=True, dir_okay=False)
+FOLDER, OLD_FOLDER = click.Path(file_okay=False), click.Path(exists=True, file_okay=False, path_type=Path)
+POSITIVE, SHARE = click.FloatRange(min=0, min_open=True), click.FloatRange(0, 1, min_open=True)
+FORMATS = ("edges", "blocks", "nodes", "fields", "matrix", "gexf", "graphml", "json")
+DETECTED: dict[str, Any] = {"default": None, "show_default": "detected"}  # Any: as click has it
 
 
 Word = str | PathLike[str]
@@ -71,7 +76,13 @@ def files_of(table: str) -> list[str]:
 
 def _option(names: str, type: object, help: str, **attributes: Any) -> click.Option:  # Any: those of click.Option
     is_number = type in (int, float) or isinstance(type, click.IntRange | click.FloatRange)
-    return click.Option(names.split(), type=type, help=help, metavar="N" if is_number else None, **attributes)
+    return click.Option(
+        names.split(),
+        type=type,
+        help=help,
+        metavar="N" if is_number else None,
+        **{"show_default": attributes.get("default") is not None} | attributes,
+    )
 
 
 def _flag(names: str, help: str, **attributes: Any) -> click.Option:  # Any: as above
@@ -87,17 +98,8 @@ SECTIONS = {
         _option("-o --output", OutputType(), "Folder, or for some commands file, to write; - is stdout."),
         _flag("--force", "Replace files in the folder -o that isinglass did not write."),
         _option("--device", str, "joint: where to fit, cpu or a GPU such as cuda.", show_default="cpu"),
-        _option(
-            "--max-time",
-            click.FloatRange(min=0, min_open=True),
-            "two-stage: seconds after which the search returns the best network found. Standard errors come after it.",
-        ),
-        _option(
-            "--fdr",
-            click.FloatRange(0, 1, min_open=True),
-            "Also test every pair given all others: q-values, and the number of edges found at this false discovery "
-            "rate, such as 0.1. The network does not change.",
-        ),
+        _option("--max-time", POSITIVE, "two-stage: seconds after which the best network found is returned."),
+        _option("--fdr", SHARE, "Also test every pair given all others, at this false discovery rate, such as 0.1."),
         _option("--groups", COLUMN, "Column with the group of each row.", required=True),
         _option("--paired", COLUMN, "Column with the subject of each row: one row per subject and group."),
         _option(
@@ -111,40 +113,26 @@ SECTIONS = {
             one_of("rows", "case-drop", "all"),
             "rows: draw rows with replacement; case-drop: leave out a share of the rows; all: both (needs -o).",
             default="rows",
-            show_default=True,
         ),
         _option(
             "--reselect/--keep-penalty",
             None,
             "Select the penalty again in every resample, or keep the one selected on all rows.",
-            default=None,
             show_default="reselect; compare: keep",
+            default=None,
         ),
-        _option(
-            "--checkpoint",
-            click.Path(file_okay=False),
-            "Folder for finished fits; run the same command again to resume.",
-        ),
+        _option("--checkpoint", FOLDER, "Folder for finished fits; run the same command again to resume."),
         _option("--rows", COUNTS, "Numbers of rows to try, such as 100,200,400.", required=True),
-        _option(
-            "--bootstrap",
-            click.Path(exists=True, file_okay=False, path_type=Path),
-            "Folder with resamples to show, which `isinglass bootstrap -o FOLDER` wrote.",
-        ),
-        _option(
-            "--format",
-            one_of("edges", "blocks", "nodes", "fields", "matrix", "gexf", "graphml", "json"),
-            "What to write.",
-            show_default="by the ending of -o",
-        ),
+        _option("--bootstrap", OLD_FOLDER, "Folder with resamples, which `isinglass bootstrap -o FOLDER` wrote."),
+        _option("--format", one_of(*FORMATS), "What to write.", show_default="by the ending of -o"),
         _option("--width", click.FloatRange(20, 1000), "Width of the figure in print in mm, such as 85 or 180."),
         _flag("--impute", "Fill in the missing cells and keep the others."),
         _flag("--score", "Print the mean log pseudo-likelihood of a row; 0 is perfect."),
         _option("--port", click.IntRange(0, 65535), "Port of the server.", show_default="a free one"),
-        _flag("--browser/--no-browser", "Whether to open the page in the browser.", default=True, show_default=True),
+        _flag("--browser/--no-browser", "Whether to open the page in the browser.", default=True),
         _option(
             "--attributes",
-            click.Path(exists=True, dir_okay=False),
+            FILE_NAME,
             "CSV file with node names, then attributes: the first gives the colors and the communities of bridge "
             "measures, `wording` the text of an item.",
         ),
@@ -172,11 +160,8 @@ SECTIONS = {
             one_of("joint", "nodewise"),
             "joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, like IsingFit.",
             default="joint",
-            show_default=True,
         ),
-        _option(
-            "--penalty-weights", one_of("standardized"), "Penalize as if columns were standardized: rare columns less."
-        ),
+        _option("--penalty-weights", one_of("standardized"), "Penalize as if columns were standardized."),
         _option("--tol", float, "Tolerance of the certificate.", show_default="1e-7"),
     ],
     READING: [
@@ -213,27 +198,17 @@ SECTIONS = {
         _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
     ],
     FILE: [
-        _option(
-            "--header/--no-header",
-            None,
-            "Whether the first line holds column names.",
-            default=None,
-            show_default="detected",
-        ),
-        _option("--id-column", COLUMN, 'Column with row labels, or "none".', show_default="detected"),
-        _option("--delimiter", str, "Field separator: a character, tab or blank.", show_default="detected"),
-        _option("--decimal", one_of(".", ","), "Decimal separator of numbers in a text file.", show_default="detected"),
+        _option("--header/--no-header", None, "Whether the first line holds column names.", **DETECTED),
+        _option("--id-column", COLUMN, 'Column with row labels, or "none".', **DETECTED),
+        _option("--delimiter", str, "Field separator: a character, tab or blank.", **DETECTED),
+        _option("--decimal", one_of(".", ","), "Decimal separator of numbers in a text file.", **DETECTED),
         _option("--encoding", str, "Text encoding of the file.", show_default="utf-8"),
         _option("--sheet", str, "Sheet of a spreadsheet.", show_default="the first with a table"),
     ],
     GENERAL: [
-        _option("--seed random_state", click.IntRange(0), "Random seed.", default=0, show_default=True),
+        _option("--seed random_state", click.IntRange(0), "Random seed.", default=0),
         _option(
-            "-j --n-jobs",
-            int,
-            "Fits to run in parallel; -1: one per core. Results do not depend on it.",
-            default=-1,
-            show_default=True,
+            "-j --n-jobs", int, "Fits to run in parallel; -1: one per core. Results do not depend on it.", default=-1
         ),
         _flag("--strict", "Fail if a column is doubtful (exit code 3) or a fit misses its tolerance (exit code 4)."),
         _flag("--json as_json", "Print the result as one JSON object."),

@@ -13,7 +13,7 @@ import click
 
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console, text_of
-from isinglass.cli.models import RESAMPLES, Attributes, Loaded
+from isinglass.cli.models import RESAMPLES, WORDING, Attributes, Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL, one_of
 from isinglass.cli.output import check_ending, check_target, output_file, read_record, write_file
 from isinglass.cli.settings import READING_AGAIN, Reading, require_table
@@ -68,7 +68,7 @@ def report(
         kinds = [kind for kind in RESAMPLES if (bootstrap / RESAMPLES[kind]).exists()] or ["rows"]
         found = options["bootstrap"] = [loaded.resamples(bootstrap, kind) for kind in kinds]
         settings["Bootstrap"] = f"{found[0].n_boot} resamples, kind {' and '.join(kinds)}"
-    options |= {"groups": known.groups, "wording": known.wording, "random_state": random_state}
+    options |= {"groups": known.groups, "wording": known.columns.get(WORDING), "random_state": random_state}
     options |= {"settings": settings, "command": _commands(place, bootstrap)}
     options["title"] = place.resolve().parent.name if place.stem == "model" else place.stem
     with console.progress("Page"):
@@ -153,13 +153,9 @@ KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "check": _check,
     "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
 }
-# What only some of them use.
-USED_BY = {
-    "TABLE": ("path", "check"),
-    "--attributes": ("network", "centrality"),
-    "--bootstrap": ("centrality", "bootstrap", "differences", "strength-differences", "stability"),
-}
-
+USED_BY: dict[str, tuple[str, ...]] = {"TABLE": ("path", "check"), "--attributes": ("network", "centrality")}
+USED_BY["--bootstrap"] = ("centrality", "bootstrap", "differences", "strength-differences", "stability")
+"""The figures that use what others do not."""
 KIND = click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND")
 
 

@@ -67,12 +67,12 @@ class Reading:
 
     def read_to_fit(self, console: Console, table: str) -> Table:
         """Return a table that can have edges: a file with a single column usually has another delimiter."""
+        if "weight_kind" in self.said and "weights" not in self.said:
+            raise click.UsageError("--weight-kind needs --weights.")
         data = self.read(console, table)
         if data.shape[1] < 2:
-            raise DataError(
-                "A network needs at least two columns; got 1, without those that are dropped or hold names, weights or "
-                "groups of rows. Is --delimiter right?"
-            )
+            apart = "without those that are dropped or hold names, weights or groups of rows"
+            raise DataError(f"A network needs at least two columns; got 1, {apart}. Is --delimiter right?")
         return data
 
     def read(self, console: Console, table: str) -> Table:

@@ -28,7 +28,10 @@ def app(console: Console, table: str | None, port: int | None, browser: bool) ->
     import webbrowser
 
     from isinglass.app.server import Server
+    from isinglass.app.session import MOST_BYTES, TOO_LARGE
 
+    if table is not None and Path(table).stat().st_size > MOST_BYTES:
+        raise click.UsageError(TOO_LARGE)
     with tempfile.TemporaryDirectory(prefix="isinglass-app-", ignore_cleanup_errors=True) as folder:
         try:
             server = Server(Path(folder), port or 0)
@@ -38,11 +41,7 @@ def app(console: Console, table: str | None, port: int | None, browser: bool) ->
             console.write(f"{server.address}\n")
             console.say("Open this address if no browser opens. Ctrl-C stops the app and removes its files.")
             if table is not None:
-                with Path(table).open("rb") as file:
-                    try:
-                        server.session.upload(table, file, Path(table).stat().st_size)
-                    except ValueError as error:
-                        raise click.UsageError(str(error)) from None
+                threading.Thread(target=server.session.open_file, args=(table,), daemon=True).start()
             if browser:
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             server.serve_forever(poll_interval=0.2)
