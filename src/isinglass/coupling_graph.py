@@ -68,8 +68,9 @@ class CouplingGraph:
     @cached_property
     def parameters(self) -> FloatArray:
         """The blocks of all edges, one after the other; `edge_values` where each is one number."""
-        entries = np.repeat(self.is_edge, self.variables.block_sizes(self.pairs))
-        return read_only(self.pair_parameters[entries]) if self.variables.has_covariates else self.pair_parameters
+        if not self.variables.has_covariates:
+            return self.pair_parameters
+        return read_only(self.pair_parameters[np.repeat(self.is_edge, self.variables.block_sizes(self.pairs))])
 
     @cached_property
     def blocks(self) -> list[FloatArray]:
@@ -122,14 +123,6 @@ class CouplingGraph:
         """Return the couplings with covariates as columns, the largest first; see `edges`.
 
         ``covariate`` and ``variable`` (names), ``coupling`` per unit of both scores, ``sign`` and ``weight``.
-
-        Examples
-        --------
-        >>> from isinglass import Network
-        >>> variables = Variables.binary(["rain", "umbrella", "winter"]).with_covariates(["winter"])
-        >>> network = Network([0, 0, 0], [[0, 1], [0, 2]], [2.0, 1.0], variables=variables)
-        >>> network, network.covariate_edges()["variable"].tolist()
-        (Network(2 nodes, 1 edge: rain–umbrella +2), ['rain'])
         """
         given, index = ~self.variables.is_modeled, self.covariate_pairs
         pairs = np.where(given[index[:, :1]], index, index[:, ::-1])

@@ -39,13 +39,7 @@ def tidy_name(name: object) -> str:
 
 
 def unused_name(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the same, or with the first number that makes it differ.
-
-    Examples
-    --------
-    >>> unused_name("row", ["a", "b"]), unused_name("row", ["row", "row (2)"])
-    ('row', 'row (3)')
-    """
+    """Return a name that is not taken: the same, or with the first number that makes it differ."""
     return next(free for free in chain([name], (f"{name} ({k})" for k in count(2))) if free not in taken)
 
 
@@ -172,13 +166,11 @@ class Origin:
         )
 
     def _suggest(self, word: str) -> str:
-        from difflib import get_close_matches
+        from difflib import get_close_matches  # not needed otherwise
 
-        names = self.names or ()
-        near = [name for name in names if name.casefold() == word.casefold()] or get_close_matches(word, names, n=1)
-        if near:
+        if near := get_close_matches(word, self.names or (), n=1):
             return f"Did you mean {near[0]!r}?"
-        return f"The table has {listed(list(map(repr, names)), NAMES_SHOWN) if names else 'no names'}."
+        return f"The table has {listed(list(map(repr, self.names)), NAMES_SHOWN) if self.names else 'no names'}."
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
         """Return where the columns are that a name, number, range or pattern stands for, as `find`."""

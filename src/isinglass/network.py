@@ -138,11 +138,6 @@ class Network(CouplingGraph, Frozen):
 
         Differences from the transpose of up to 1e-12 of the largest entry count as rounding: the upper triangle is
         kept.
-
-        Examples
-        --------
-        >>> Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]).edges()["coupling"]
-        array([2.])
         """
         names = labels_of(couplings, names)
         node_fields = None if fields is None else check_vector(fields, "fields", names)
@@ -159,11 +154,6 @@ class Network(CouplingGraph, Frozen):
         """Convert from ±1 coding, P(z) ∝ exp(Σ_s h_s z_s + Σ_{s<t} J_st z_s z_t) with z = 2x − 1.
 
         θ_st = 4 J_st and θ_ss = 2 h_s − 2 Σ_t J_st.
-
-        Examples
-        --------
-        >>> Network.from_spins([[0, 0.25], [0.25, 0]], [0, 0]).theta.tolist()
-        [[-0.5, 1.0], [1.0, -0.5]]
         """
         names = labels_of(J, names)
         spins = cls(*read_coupling_matrix(J, check_vector(h, "h", names), "J"), names)

@@ -19,13 +19,7 @@ NEGLIGIBLE = 1e-200
 
 
 def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
-    """Return logit((n₁+½)/(N+1)), the finite field of a constant column; N is the sum of the raw weights.
-
-    Examples
-    --------
-    >>> float(smoothed_field(0, 9).round(6)), float(smoothed_field(4.5, 9))
-    (-2.944439, 0.0)
-    """
+    """Return logit((n₁+½)/(N+1)), the finite field of a constant column; N is the sum of the raw weights."""
     ones = np.asarray(n_ones, dtype=np.float64)
     zeros = np.maximum(n_total - ones, 0.0)  # sums in another order may differ in the last digit
     return np.asarray(np.log(ones + 0.5) - np.log(zeros + 0.5))
@@ -44,33 +38,23 @@ def check_penalty_weights(penalty_weights: Penalty, n_features: int) -> FloatArr
         return None
     if isinstance(penalty_weights, str):
         if penalty_weights != "standardized":
-            raise ArgumentError(
-                "penalty_weights", 'must be None, "standardized" or a symmetric matrix', penalty_weights
-            )
+            constraint = 'must be None, "standardized" or a symmetric matrix'
+            raise ArgumentError("penalty_weights", constraint, penalty_weights)
         return penalty_weights
     refuse_labels(penalty_weights)
     matrix = as_floats("penalty_weights", penalty_weights)
     if matrix.shape != (n_features, n_features):
         raise DataError(f"{setting('penalty_weights')} must have shape {(n_features, n_features)}; got {matrix.shape}.")
-    off_diagonal = ~np.eye(n_features, dtype=bool)
-    if (np.isnan(matrix) | (matrix < 0))[off_diagonal].any():
-        raise DataError(f"{setting('penalty_weights')} must be in [0, inf]; got a negative value or NaN.")
-    unequal = np.argwhere(np.triu(matrix != matrix.T, 1)).tolist()
-    if unequal:
-        s, t = unequal[0]
+    wrong = np.argwhere(~((matrix >= 0) & (matrix == matrix.T)) & ~np.eye(n_features, dtype=bool)).tolist()
+    if wrong:
+        s, t = wrong[0]
         found = f"{float(matrix[s, t])!r} at ({s}, {t}) and {float(matrix[t, s])!r} at ({t}, {s})"
-        raise DataError(f"{setting('penalty_weights')} must be symmetric; got {found}.")
+        raise DataError(f"{setting('penalty_weights')} must be symmetric and in [0, inf]; got {found}.")
     return matrix
 
 
 def penalty_matrix(sd: FloatArray, penalty_weights: Penalty, ranges: float | FloatArray = 1.0) -> FloatArray:
-    """Return ω as a dense matrix with zero diagonal, given each column's population sd and the range of its scores.
-
-    Examples
-    --------
-    >>> penalty_matrix(np.array([0.5, 0.3]), "standardized").tolist()
-    [[0.0, 0.8], [0.8, 0.0]]
-    """
+    """Return ω as a dense matrix with zero diagonal, given each column's population sd and the range of its scores."""
     checked = check_penalty_weights(penalty_weights, len(sd))
     if checked is None:
         omega = np.ones((len(sd), len(sd)))

@@ -124,15 +124,7 @@ class Missing(Frozen):
 
     @classmethod
     def of(cls, table: AnyTable) -> Missing | None:
-        """Return what became of missing cells when a table was read; None if there were none to be filled or dropped.
-
-        Examples
-        --------
-        >>> from isinglass import as_table
-        >>> found = Missing.of(as_table([[1, 0], [None, 1], [0, 1]], missing="drop"))
-        >>> found.treatment, found.n_cells, found.n_rows, found.n_left_out
-        ('drop', 1, 3, 1)
-        """
+        """Return what became of missing cells when a table was read; None if none were filled or dropped."""
         treatment = table.missing_treatment
         if treatment == "impute" and table.n_unlabeled and table.holes is None and table.drawn is None:
             treatment = "drop"  # no cell was missing, but labels of rows were

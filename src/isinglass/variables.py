@@ -161,13 +161,7 @@ class Variables:
         return copy_unchecked(self, wording=found) if any(found) else self
 
     def with_covariates(self, columns: Sequence[int | str] | str | int) -> Variables:
-        """Return the same variables, of which these are covariates, named as in options.
-
-        Examples
-        --------
-        >>> Variables.binary(["rain", "umbrella", "month"]).with_covariates(["month"]).covariate
-        (False, False, True)
-        """
+        """Return the same variables, of which these are covariates, named as in options."""
         here = Origin(self.n_features, self.names, has_number_labels=False, places=range(self.n_features))
         keys = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
         chosen = {place for key in keys for place in here.find_all(key, "covariates")}
@@ -354,10 +348,6 @@ class Variables:
     def has_sign(self, pairs: NDArray[np.integer]) -> Mask:
         """Tell which pairs, shape (n, 2), have one parameter, and so a sign."""
         return np.asarray(self.has_scores[pairs].all(axis=1))
-
-    def block_shape(self, s: int, t: int) -> tuple[int, int]:
-        """Return the shape of B_st: a row or column per category of a nominal variable, one of any other."""
-        return int(self.widths[s]), int(self.widths[t])
 
     def block_sizes(self, pairs: NDArray[np.integer]) -> Integers:
         """Return the number of entries of B_st of every pair."""

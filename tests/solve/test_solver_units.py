@@ -31,7 +31,7 @@ def random_solution(seed):
     rng = np.random.default_rng(seed)
     blocks = []
     for s, t in all_pairs(4).tolist():
-        block = rng.normal(size=VARIABLES.block_shape(s, t))
+        block = rng.normal(size=VARIABLES.widths[[s, t]])
         for axis, side in enumerate((s, t)):
             if not VARIABLES.has_scores[side]:
                 block -= block.mean(axis=axis, keepdims=True)

@@ -182,8 +182,8 @@ def category_network(
     sizes_of_edges /= variables.block_scale(network.edge_index)
     pairs, fields = network.edge_index.tolist(), [np.zeros(q) for q in sizes]
     blocks = [
-        _random_block(*variables.block_shape(*pair), rng) * size
-        for pair, size in zip(pairs, sizes_of_edges.tolist(), strict=True)
+        _random_block(int(variables.widths[s]), int(variables.widths[t]), rng) * size
+        for (s, t), size in zip(pairs, sizes_of_edges.tolist(), strict=True)
     ]
     for (s, t), block in zip(pairs, blocks, strict=True):
         fields[s] -= _mean_term(s, t, block, variables)
