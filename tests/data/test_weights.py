@@ -59,7 +59,7 @@ def test_penalty_weights_pass_through():
         ([1.0], r"shape \(2, 2\); got \(1,\)"),
         ([[0, -1], [-1, 0]], r"in \[0, inf\]"),
         ([[0, np.nan], [np.nan, 0]], r"in \[0, inf\]"),
-        ([[0, 1], [2, 0]], r"must be symmetric; got 1\.0 at \(0, 1\) and 2\.0 at \(1, 0\)\."),
+        ([[0, 1], [2, 0]], r"must be symmetric and in \[0, inf\]; got 1\.0 at \(0, 1\) and 2\.0 at \(1, 0\)\."),
     ],
 )
 def test_bad_penalty_weights(weights, message):
