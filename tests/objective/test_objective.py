@@ -416,8 +416,8 @@ def test_two_columns_in_closed_form():
     [
         (([[0, np.nan]], np.zeros((2, 2)), [0, 0]), {}, "column 1"),
         (([[0, 2]], np.zeros((2, 2)), [0, 0]), {}, "only 0 and 1"),
-        (([[0, 1]], np.zeros((3, 3)), [0, 0]), {}, r"couplings must have shape \(2, 2\), .*; got \(3, 3\)"),
-        (([[0, 1]], np.zeros((2, 2)), [0]), {}, r"couplings must have shape \(1, 1\), .*; got \(2, 2\)"),
+        (([[0, 1]], np.zeros((3, 3)), [0, 0]), {}, r"couplings must have one row per field \(2\); got 3"),
+        (([[0, 1]], np.zeros((2, 2)), [0]), {}, r"couplings must have one row per field \(1\); got 2"),
         (([[0, 1]], [[0, 1], [2, 0]], [0, 0]), {}, "symmetric"),
         (([[0, 1]], np.eye(2), [0, 0]), {}, "zero on the diagonal"),
         (([[0, 1]], np.zeros((2, 2)), [0, np.inf]), {}, "finite"),

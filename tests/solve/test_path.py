@@ -422,7 +422,7 @@ def test_bad_arguments_are_named(options, message):
     [
         ([[0, 2], [1, 1]], "got 2 in column 1"),
         ([[0.0, np.nan], [1, 1]], "missing"),
-        ([[-1, 1], [1, 1]], "Say which is 1"),
+        ([[-1, 1], [1, 1]], "which holds -1, 1"),
         (np.empty((0, 3)), "at least one row"),
         (np.empty((3, 0)), "at least one row and one column"),
         ([0, 1, 1], "reshape"),
