@@ -95,7 +95,7 @@ def test_folds_divide_the_equal_rows_that_a_count_stands_for():
     errors = [Method().fit(X).refits.edge_errors for X in (counted(10 * COUNTS), rows)]
     np.testing.assert_allclose(*errors, rtol=1e-6)
     chosen = cross_validate(counted(), n_folds=10, alphas=[0.4, 0.1, 0.01], random_state=0)  # more folds than rows
-    assert chosen.fold_weights.tolist() == [[10.0] * 10]
+    assert chosen.fold_weights.tolist() == [10.0] * 10
     assert chosen.alpha == 0.01
 
 
