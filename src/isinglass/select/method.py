@@ -107,6 +107,8 @@ class Method(PathSettings):
         table, edge_q = as_table(X, sample_weight), None
         if self.fdr is not None:
             observed(table, f"Tests ({setting('fdr')})")
+        selector = self.selector
+        is_reweighted = isinstance(selector, TwoStage) or (isinstance(selector, Fixed) and selector.lasso is not None)
         choice, completed, imputation = self._choose(table, None, run)
         missing = Missing.of(table) if imputation is None else imputation.record
         with suppress_warnings(ConstantColumnWarning):
@@ -117,7 +119,7 @@ class Method(PathSettings):
                 choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
             if pooled is not None and missing is not None:
                 missing = pooled.note(missing)
-            refits = self._refit(completed, choice.solution, pooled, run) if self._is_reweighted else None
+            refits = self._refit(completed, choice.solution, pooled, run) if is_reweighted else None
         warn_determined(choice.solution.network)
         if self.fdr is not None:
             edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(choice.solution.edge_index)
@@ -165,16 +167,9 @@ class Method(PathSettings):
         return self if self.selector.is_given else self.replace(selector=found.fixed(scale))
 
     @property
-    def _is_reweighted(self) -> bool:
-        """Whether couplings are those of two stages: hardly shrunken, with errors close to those without penalty."""
-        selector = self.selector
-        return isinstance(selector, TwoStage) or (isinstance(selector, Fixed) and selector.lasso is not None)
-
-    @property
     def paths(self) -> PathSettings:
         """How pairs are estimated, without what chooses the penalty."""
-        names = [each.name for each in fields(PathSettings)]
-        return PathSettings(**{name: getattr(self, name) for name in names})
+        return PathSettings(**{each.name: getattr(self, each.name) for each in fields(PathSettings)})
 
 
 class HasMethod(Protocol):

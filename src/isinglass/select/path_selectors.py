@@ -15,29 +15,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass import errors
 from isinglass.arguments import (
     MOST_TASKS,
-    Options,
     RandomSource,
     check_count,
     check_not_negative,
     check_word,
-    is_real,
     spawn_seeds,
 )
 from isinglass.arrays import AnyArray, Arrays, FloatArray
 from isinglass.data import AnyTable, which_vary
-from isinglass.errors import (
-    ArgumentError,
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    DataError,
-    FewColumnsWarning,
-    GridEndWarning,
-    setting,
-    suppress_warnings,
-    warn,
-)
+from isinglass.errors import ArgumentError, DataError, setting, suppress_warnings, warn
 from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.records import Evidence, Stability
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, one_by_one, split_rows, units_of
@@ -294,7 +283,7 @@ class StARS(Selector):
         if self.subsample_size is not None:
             check_count("subsample_size", self.subsample_size)
         check_count("n_subsamples", self.n_subsamples, least=2, most=MOST_TASKS)
-        if not is_real(self.threshold) or not 0.0 <= self.threshold <= 0.5:
+        if check_not_negative("threshold", self.threshold) > 0.5:
             raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", self.threshold)
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
 
@@ -360,7 +349,7 @@ class StARS(Selector):
         )
 
     def _follow(
-        self, task: Task, subsamples: Sequence[NDArray[np.intp]], grid: FloatArray, fingerprint: Options
+        self, task: Task, subsamples: Sequence[NDArray[np.intp]], grid: FloatArray, fingerprint: dict[str, object]
     ) -> tuple[list[sp.csr_array], list[float], int]:
         """Return the shares of subsamples with each pair and their instability until it exceeds the threshold.
 
@@ -405,7 +394,7 @@ class StARS(Selector):
 
 def _fit_subsample(task: Task, rows: NDArray[np.intp], alphas: FloatArray) -> Arrays:
     """Return the keys of the edges of some rows at every alpha, one alpha after the other."""
-    with suppress_warnings(ConvergenceWarning):
+    with suppress_warnings(errors.ConvergenceWarning):
         path = task.on(rows).path(alphas)
     keys = [solution.network.edge_keys for solution in path]
     return {
@@ -429,16 +418,17 @@ def _warn_of_stars(found: Stability, n_nodes: int) -> None:
     """Say what the user may want to change."""
     if found.n_constant:
         where = f"in {found.n_constant} of {found.n_subsamples} subsamples a column is constant, and has no edges there"
-        warn(ConstantColumnWarning(f"{where}. Pass a larger {setting('subsample_size')} than {found.subsample_size}."))
+        remedy = f"Pass a larger {setting('subsample_size')} than {found.subsample_size}."
+        warn(errors.ConstantColumnWarning(f"{where}. {remedy}"))
     if n_nodes == 1:
         return  # there is no edge to miss
     if n_nodes < FEW_COLUMNS:
         default = setting("select", "two-stage", python="IsingNetwork")
         missed = f"StARS was made for many columns; with {n_nodes} it misses most edges"
-        warn(FewColumnsWarning(f"{missed}. The default, {default}, finds more of them."))
+        warn(errors.FewColumnsWarning(f"{missed}. The default, {default}, finds more of them."))
     last, reached = len(found.alphas) - 1, float(found.monotone[found.index])
     no_choice = (last == 0 or found.alpha == 0.0) and reached <= found.threshold  # no other alpha, or none below
     if found.index in (0, last) and not no_choice:
         choice = f"alpha={found.alpha:.6g} with instability {reached:.3g} (threshold {found.threshold:g})"
         remedy = f"Pass other {setting('alphas')}, or another {setting('threshold')}."
-        warn(GridEndWarning(f"the choice is at an end of the grid: {choice}. {remedy}"))
+        warn(errors.GridEndWarning(f"the choice is at an end of the grid: {choice}. {remedy}"))

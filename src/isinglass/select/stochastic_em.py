@@ -16,18 +16,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass import errors
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import Mask
 from isinglass.data import Table, category_counts
-from isinglass.errors import (
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    DataError,
-    plural,
-    setting,
-    suppress_warnings,
-    warn,
-)
+from isinglass.errors import DataError, plural, setting, suppress_warnings, warn
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.select.refit import nearly_free
@@ -67,7 +60,7 @@ class StochasticEM:
 
     def alternate(self, max_rounds: int) -> Network:
         """Run the rounds; return the mean of the last networks, from which the cells are drawn in the end."""
-        with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
+        with suppress_warnings(errors.ConvergenceWarning, errors.ConstantColumnWarning):
             for number in range(max_rounds):
                 self._add(self._estimate(number))
                 if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
@@ -78,7 +71,7 @@ class StochasticEM:
         if self.settled < 0:
             moves = f"the network that missing cells are drawn from has not converged after {plural(n_rounds, 'round')}"
             limit = setting("max_time" if self.is_cut else "max_rounds")
-            warn(ConvergenceWarning(f"{moves}. Raise {limit}, or leave out columns with few answers."))
+            warn(errors.ConvergenceWarning(f"{moves}. Raise {limit}, or leave out columns with few answers."))
         mean = mean_network(self.networks[-AVERAGED:])
         self.copies.draw(mean, 2 * SWEEPS)
         return mean
