@@ -142,7 +142,8 @@ def test_each_table_and_network_is_converted_once(tmp_path, monkeypatch):
     couplings = Network.couplings.func
     monkeypatch.setattr(Network, "couplings", property(lambda self: dense.append(1) or couplings(self)))
 
-    monkeypatch.setattr("isinglass.show.report.fit_data.MOST_SIMULATED", 0)  # rows of few columns are drawn by a matrix
+    # Rows of few columns are drawn by a matrix.
+    monkeypatch.setattr("isinglass.show.report.page_data.MOST_SIMULATED", 0)
 
     def run(*words):
         main([str(word) for word in words], standalone_mode=False)

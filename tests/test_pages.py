@@ -163,7 +163,7 @@ def quoted_facts():
     )
     from isinglass.select.group_comparison import MOST_UNEQUAL
     from isinglass.show.plot import arrange
-    from isinglass.show.plot.rows import MOST_ROWS
+    from isinglass.show.plot.figures import MOST_ROWS
     from isinglass.simulate import mixing
     from isinglass.solve import alphas, device
     from isinglass.solve.reduction import LARGE, SPARSE_COLUMNS

@@ -31,21 +31,21 @@ def test_a_wording_that_the_user_gives_stands_in_place_of_that_of_the_file():
     worded = Network.trusted(
         replace(model.variables, wording=("I am sad", "I am tired")), model.fields, model.pairs, model.pair_parameters
     )
-    assert annotate(worded).nodes["wording"].values == ("I am sad", "I am tired")
+    assert tuple(annotate(worded).nodes["wording"]) == ("I am sad", "I am tired")
     nodes = annotate(worded, node_attributes={"Wording": ["sad", "tired"]}).nodes
-    assert nodes["Wording"].values == ("sad", "tired")
+    assert tuple(nodes["Wording"]) == ("sad", "tired")
     assert "wording" not in nodes
 
 
 def test_attributes_with_labels_are_joined_by_name():
     model = Network(np.zeros(3), [[0, 1], [0, 2]], [2.0, 1.0], names=["a", "b", "c"])
     frame = pd.DataFrame({"party": ["C", "B", "A"]}, index=["c", "b", "a"])
-    assert annotate(model, node_attributes=frame).nodes["party"].values == ("A", "B", "C")
+    assert tuple(annotate(model, node_attributes=frame).nodes["party"]) == ("A", "B", "C")
     columns = {"party": {"c": "C", "a": "A"}, "age": pd.Series([3, 2, 1], index=["c", "b", "a"])}
     found = annotate(model, node_attributes=columns).nodes
-    assert found["party"].values == ("A", None, "C")
-    assert found["age"].values == (1, 2, 3)
-    assert annotate(model, edge_attributes={"share": [0.2, None]}).edges["share"].values == (0.2, None)
+    assert tuple(found["party"]) == ("A", None, "C")
+    assert tuple(found["age"]) == (1, 2, 3)
+    assert tuple(annotate(model, edge_attributes={"share": [0.2, None]}).edges["share"]) == (0.2, None)
     with pytest.raises(DataError, match="attribute 'party' must be labeled by the names of the nodes"):
         annotate(model, node_attributes={"party": pd.Series(["A"], index=["z"])})
 
@@ -55,8 +55,8 @@ def test_attributes_from_mappings_and_frames(frame):
     model = random_model(3, 0)
     attributes = frame({"party": ["R", "D", "R"], "age": [1, 2, 3]})
     graph = annotate(model, node_attributes=attributes, color_by="party", group_colors={"R": "red"})
-    assert (graph.nodes["party"].values, graph.nodes["age"].values) == (("R", "D", "R"), (1, 2, 3))
-    first, second, third = graph.nodes["color"].values
+    assert (graph.nodes["party"], graph.nodes["age"]) == (["R", "D", "R"], [1, 2, 3])
+    first, second, third = graph.nodes["color"]
     assert first == third == "#d55e00" != second
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from isinglass import Variables
 from isinglass.errors import DataError
-from isinglass.export.attributes import RESERVED, check_name, read_column
+from isinglass.export.attributes import RESERVED, check_name, read_column, xml_type
 
 BITS = Variables.of([2, 2], ["binary", "binary"])
 
@@ -15,28 +15,28 @@ BITS = Variables.of([2, 2], ["binary", "binary"])
     [
         ([True, False], "boolean", (True, False)),
         (np.array([True, False]), "boolean", (True, False)),
-        ([1, None], "integer", (1, None)),
-        (np.arange(2, dtype=np.uint8), "integer", (0, 1)),
-        ([1, 2.5], "real", (1.0, 2.5)),
-        ([2**63, 1], "real", (float(2**63), 1.0)),
-        ([1.0, float("nan")], "real", (1.0, None)),
-        ([True, 1], "text", ("True", "1")),
-        (["a", 1], "text", ("a", "1")),
-        (["a", ""], "text", ("a", "")),
-        ([None, None], "text", (None, None)),
-        (["a\ud800", "b"], "text", ("a\ufffd", "b")),
-        (pd.Series([1, None], dtype="Int64"), "integer", (1, None)),
-        (pd.Series(["x", None], dtype="string"), "text", ("x", None)),
+        ([1, None], "long", (1, None)),
+        (np.arange(2, dtype=np.uint8), "long", (0, 1)),
+        ([1, 2.5], "double", (1.0, 2.5)),
+        ([2**63, 1], "double", (float(2**63), 1.0)),
+        ([1.0, float("nan")], "double", (1.0, None)),
+        ([True, 1], "string", ("True", "1")),
+        (["a", 1], "string", ("a", "1")),
+        (["a", ""], "string", ("a", "")),
+        ([None, None], "string", (None, None)),
+        (["a\ud800", "b"], "string", ("a\ufffd", "b")),
+        (pd.Series([1, None], dtype="Int64"), "long", (1, None)),
+        (pd.Series(["x", None], dtype="string"), "string", ("x", None)),
         (pd.Series([True, None], dtype="boolean"), "boolean", (True, None)),
-        (pd.Series(["u", "v"], dtype="category"), "text", ("u", "v")),
-        (pd.to_datetime(pd.Series(["2006-01-02", None])), "text", ("2006-01-02 00:00:00", None)),
-        (pl.Series([1.5, None]), "real", (1.5, None)),
+        (pd.Series(["u", "v"], dtype="category"), "string", ("u", "v")),
+        (pd.to_datetime(pd.Series(["2006-01-02", None])), "string", ("2006-01-02 00:00:00", None)),
+        (pl.Series([1.5, None]), "double", (1.5, None)),
     ],
 )
 def test_kinds(values, kind, expected):
     column = read_column("a", values, 2)
-    assert (column.kind, column.values) == (kind, expected)
-    for value in column.values:
+    assert (xml_type(column), tuple(column)) == (kind, expected)
+    for value in column:
         assert value is None or type(value) in (bool, int, float, str)
 
 

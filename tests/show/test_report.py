@@ -41,7 +41,7 @@ from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
 from isinglass.evaluate import centrality
-from isinglass.show.report import network_data, page, write_report
+from isinglass.show.report import page, page_data, write_report
 
 ROOT = FilePath(__file__).resolve().parents[2]
 HOSTILE = [
@@ -564,7 +564,7 @@ def test_tables_of_edges_stop_where_the_page_would_grow_too_large(monkeypatch):
     blocks = [b - b.mean(0) - b.mean(1)[:, None] + b.mean() for b in rng.normal(size=(3, 4, 4))]
     network = make_network([[0.0] * 4] * 3, [None] * 3, [[0, 1], [0, 2], [1, 2]], blocks=blocks)
     every = data_of(build_report(network))
-    monkeypatch.setattr(network_data, "MOST_CELLS", 40)
+    monkeypatch.setattr(page_data, "MOST_CELLS", 40)
     some = data_of(build_report(network))
     assert [table is None for table in every["edge_tables"]] == [False] * 3
     weakest = int(network.by_strength[-1])
@@ -606,7 +606,7 @@ def test_expected_numbers_are_those_at_the_average_of_covariates(adjusted):
 def test_couplings_of_covariates_have_minus_signs_and_a_unit(adjusted):
     variables = Variables.binary(["t-shirt", "winter"]).with_covariates(["winter"])
     network = Network([0, 0], [[0, 1]], [-1.5], variables=variables)
-    assert network_data.list_covariates(network) == {"winter": "t-shirt −1.5"}
+    assert page_data.list_covariates(network) == {"winter": "t-shirt −1.5"}
     assert "a column of numbers counts per standard deviation" in build_report(adjusted[0])
 
 
@@ -661,5 +661,5 @@ def test_intervals_of_resamples_are_joined_by_name():
 def test_the_line_of_an_edge_is_what_the_network_expects():
     steps = Variables.of([(10, 20, 30), 2], ["continuous", "binary"], scores=[(0.0, 1.0, 2.0), None])
     network = Network([0.0, 0.0, 0.0], [[0, 1]], [np.log(2)], variables=steps)
-    found = network_data.expected_along(network, 0, [np.full(3, 1 / 3), np.full(2, 1 / 2)], Coding.of(steps).columns)
+    found = page_data.expected_along(network, 0, [np.full(3, 1 / 3), np.full(2, 1 / 2)], Coding.of(steps).columns)
     assert found == pytest.approx([20, (10 + 2 * 20 + 4 * 30) / 7])  # odds of the three steps: 1:1:1, and 1:2:4

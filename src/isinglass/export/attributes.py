@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 AttributeTable: TypeAlias = "Mapping[str, object] | IntoDataFrame"
 Positions: TypeAlias = ArrayLike | Mapping[str, Sequence[float]]  # in order, or by name
-Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
+Attributes: TypeAlias = Sequence[tuple[str, Any]]  # Any: columns as the user has them
+Columns: TypeAlias = Mapping[str, Sequence[Cell]]  # values of one type, None where there is none
 
 # Names that the files themselves use, or that Gephi, networkx and Cytoscape give a meaning. Compared without case, as
 # Cytoscape does.
@@ -37,21 +38,13 @@ RESERVED = {
 _OF_CATEGORIES = {"node": {"kind", "categories", "scores", "fields"}, "edge": {"block"}}
 
 
-@dataclass(frozen=True)
-class Column:
-    """Values of one kind, None where there is none."""
-
-    kind: Kind  # what all values are
-    values: tuple[Cell, ...]  # one per node or edge
-
-
 @dataclass(frozen=True, eq=False)
 class Annotated:
     """A network with all columns of a file about it. Edges are in the order of `Network.by_strength`."""
 
     network: Network
-    nodes: Mapping[str, Column]  # all but the name; "color" if there are groups
-    edges: Mapping[str, Column]  # all but the two nodes
+    nodes: Columns  # one value per node; all but the name; "color" if there are groups
+    edges: Columns  # one value per edge; all but the two nodes
     pairs: list[list[int]]  # the two nodes of every edge
     positions: FloatArray | None = None
     facts: Mapping[str, Cell] | None = None  # alpha and certificate, as far as they are known
@@ -75,7 +68,7 @@ def annotate(
             known = ", ".join(map(repr, given)) or "there are none"
             raise ArgumentError("color_by", f"must be one of the node attributes ({known})", color_by)
         groups, color_of = read_groups(given[color_by], group_colors, drawn.names)
-        nodes["color"] = Column("text", tuple(color_of[group] for group in groups))
+        nodes["color"] = [color_of[group] for group in groups]
     elif group_colors is not None:
         raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
     edges = _edge_columns(drawn, list_columns(edge_attributes, "edge_attributes"))
@@ -84,29 +77,27 @@ def annotate(
     return Annotated(drawn, nodes, edges, pairs, places, _facts(network))
 
 
-def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
+def _node_columns(network: Network, attributes: Attributes) -> dict[str, Sequence[Cell]]:
     """Return what a network and its user say about the nodes."""
-    variables = network.variables
+    variables, columns = network.variables, dict[str, Sequence[Cell]]()
     if variables.is_binary:
-        columns = {"field": Column("real", tuple(network.fields.tolist()))}
+        columns["field"] = network.fields.tolist()
     else:
-        listed = (storable(_list_categories(network, s)) for s in range(network.n_features))
-        columns = {"kind": Column("text", network.kinds), "categories": Column("text", tuple(listed))}
+        columns["kind"] = network.kinds
+        columns["categories"] = [storable(_list_categories(network, s)) for s in range(network.n_features)]
     if variables.wording is not None and "wording" not in {key.casefold() for key, _ in attributes}:
-        columns["wording"] = Column("text", tuple(map(storable, variables.wording)))
-    columns["degree"] = Column("integer", tuple(network.degree.tolist()))
-    columns["strength"] = Column("real", tuple(network.strength.tolist()))
+        columns["wording"] = list(map(storable, variables.wording))
+    columns |= {"degree": network.degree.tolist(), "strength": network.strength.tolist()}
     for key, values in attributes:
         name = check_name(key, "node", variables, columns)
         columns[name] = read_column(key, by_node(values, network.names, f"attribute {key!r}"), network.n_features)
     return columns
 
 
-def _edge_columns(network: Network, attributes: Iterable[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
+def _edge_columns(network: Network, attributes: Attributes) -> dict[str, Sequence[Cell]]:
     """Return what a network and its user say about the edges."""
     table = network.edges()
-    kinds: dict[str, Kind] = {"coupling": "real", "sign": "integer", "weight": "real"}
-    columns = {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()}
+    columns: dict[str, Sequence[Cell]] = {name: table[name].tolist() for name in ("coupling", "sign", "weight")}
     for key, values in attributes:
         name = check_name(key, "edge", network.variables, columns)
         columns[name] = read_column(key, values, network.n_edges)
@@ -131,7 +122,7 @@ def check_positions(positions: Positions, names: Sequence[str]) -> FloatArray:
     return as_numbers("positions", positions, (len(names), 2))
 
 
-def list_columns(table: object, name: str) -> list[tuple[str, Any]]:  # Any: as the user has them
+def list_columns(table: object, name: str) -> Attributes:
     """Return the columns of a mapping, a data frame or a record with ``columns``."""
     if table is None:
         return []
@@ -172,19 +163,23 @@ def are_numbers(cells: Iterable[Cell]) -> bool:
     return bool(present) and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in present)
 
 
-def read_column(name: str, values: Iterable[object], length: int) -> Column:
-    """Return a column of the narrowest kind: booleans, 64-bit integers, numbers, else text."""
+def read_column(name: str, values: Iterable[object], length: int) -> list[Cell]:
+    """Return a column whose values have one type: booleans, integers, floats, else texts."""
     cells = read_cells(f"attribute {name!r}", values)
     if len(cells) != length:
         raise DataError(f"attribute {name!r} must have one value for each of the {length} edges; got {len(cells)}.")
+    convert = {"boolean": bool, "long": int, "double": float}.get(xml_type(cells), lambda cell: storable(str(cell)))
+    return [None if cell is None else convert(cell) for cell in cells]
+
+
+def xml_type(cells: Iterable[Cell]) -> str:
+    """Return what GEXF and GraphML call the narrowest type of a column."""
     present = [cell for cell in cells if cell is not None]
     if present and all(isinstance(cell, bool) for cell in present):
-        return Column("boolean", tuple(cells))
+        return "boolean"
     if not are_numbers(present):
-        return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
-    if all(isinstance(cell, int) and -(2**63) <= cell < 2**63 for cell in present):
-        return Column("integer", tuple(cells))
-    return Column("real", tuple(None if cell is None else float(cell) for cell in cells))
+        return "string"
+    return "long" if all(isinstance(cell, int) and -(2**63) <= cell < 2**63 for cell in present) else "double"
 
 
 def check_name(name: object, of: Literal["node", "edge"], variables: Variables, taken: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from isinglass.arguments import check_word
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import import_networkx
-from isinglass.export.attributes import Annotated, AttributeTable, Column, Positions, annotate
+from isinglass.export.attributes import Annotated, AttributeTable, Columns, Positions, annotate, xml_type
 from isinglass.export.escaping import Cell, csv_line, storable, value_text, xml_characters
 from isinglass.export.printing import SPELLINGS, ending_of, print_columns
 from isinglass.json_text import JsonObject, json_text
@@ -26,7 +26,6 @@ SUFFIXES = {".csv": "edges", ".md": "edges", ".tex": "edges", ".gexf": "gexf", "
 SPREAD = 1000.0  # factor of positions in GEXF: Gephi draws a node about 10 units wide, and a layout lies in [−1, 1]²
 _GEXF = "http://www.gexf.net/1.2draft"
 _GRAPHML = "http://graphml.graphdrawing.org/xmlns"
-_TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
 
 
 def write_network(
@@ -120,20 +119,20 @@ def to_networkx(network: NetworkLike) -> Any:  # Any: a graph of networkx, which
     return result
 
 
-def _cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
-    return {name: column.values[k] for name, column in columns.items()}
+def _cells(columns: Columns, k: int) -> dict[str, Cell]:
+    return {name: column[k] for name, column in columns.items()}
 
 
 def _edge_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
-    names, columns = graph.network.names, [column.values for column in graph.edges.values()]
+    names = graph.network.names
     yield ["source", "target", *graph.edges]
-    for (s, t), *values in zip(graph.pairs, *columns, strict=True):
+    for (s, t), *values in zip(graph.pairs, *graph.edges.values(), strict=True):
         yield [names[s], names[t], *values]
 
 
 def _node_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
     yield ["name", *graph.nodes]
-    yield from zip(graph.network.names, *(column.values for column in graph.nodes.values()), strict=True)
+    yield from zip(graph.network.names, *graph.nodes.values(), strict=True)
 
 
 def _matrix_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
@@ -200,15 +199,15 @@ def _json_categories(network: Network, node: int) -> JsonObject:
 def _gexf_lines(graph: Annotated) -> Iterator[str]:
     """Yield the lines of a GEXF file; nodes are called n0, n1, …, and their names are labels."""
     edge_columns = dict(graph.edges)
-    weights = edge_columns.pop("weight").values  # an attribute of the edge itself
+    weights = edge_columns.pop("weight")  # an attribute of the edge itself
     signs = graph.network.edge_signs[graph.network.by_strength].tolist()
-    edge_columns["color"] = Column("text", tuple(SIGNS[sign] for sign in signs))
+    edge_columns["color"] = [SIGNS[sign] for sign in signs]
     root = Element("gexf", {"xmlns": _GEXF, "xmlns:viz": f"{_GEXF}/viz", "version": "1.2"})
     body = SubElement(root, "graph", mode="static", defaultedgetype="undirected", idtype="string")
     for of, columns in (("node", graph.nodes), ("edge", edge_columns)):
         declared = SubElement(body, "attributes", {"class": of, "mode": "static"})
         for name, column in columns.items():
-            SubElement(declared, "attribute", id=name, title=name, type=_TYPES[column.kind])
+            SubElement(declared, "attribute", id=name, title=name, type=xml_type(column))
     nodes, edges = SubElement(body, "nodes"), SubElement(body, "edges")
     for k, name in enumerate(graph.network.names):
         node = SubElement(nodes, "node", id=f"n{k}", label=xml_characters(name))
@@ -222,13 +221,13 @@ def _gexf_lines(graph: Annotated) -> Iterator[str]:
     yield from _xml_lines(root)
 
 
-def _add_gexf_values(element: Element, columns: Mapping[str, Column], k: int) -> None:
+def _add_gexf_values(element: Element, columns: Columns, k: int) -> None:
     """Add the attributes of a node or an edge, and its color if it has one."""
     values = SubElement(element, "attvalues")
     for name, value in _present(columns, k).items():
         SubElement(values, "attvalue", {"for": name, "value": value})
     if "color" in columns:
-        color = channels(str(columns["color"].values[k]))
+        color = channels(str(columns["color"][k]))
         SubElement(element, "viz:color", dict(zip("rgb", map(str, color), strict=True)))
 
 
@@ -240,7 +239,7 @@ def _graphml_lines(graph: Annotated) -> Iterator[str]:
     root = Element("graphml", xmlns=_GRAPHML)
     for of, columns in (("node", graph.nodes), ("edge", graph.edges)):
         for name, column in columns.items():
-            key = {"id": f"{of} {name}", "for": of, "attr.name": name, "attr.type": _TYPES[column.kind]}
+            key = {"id": f"{of} {name}", "for": of, "attr.name": name, "attr.type": xml_type(column)}
             SubElement(root, "key", key)
     body = SubElement(root, "graph", edgedefault="undirected")
     for k, name in enumerate(names):
@@ -257,7 +256,7 @@ def _add_graphml_values(element: Element, of: str, values: Mapping[str, str]) ->
         SubElement(element, "data", key=f"{of} {name}").text = value
 
 
-def _present(columns: Mapping[str, Column], k: int) -> dict[str, str]:
+def _present(columns: Columns, k: int) -> dict[str, str]:
     """Return the values that there are of a node or an edge, as texts for XML."""
     return {name: xml_characters(value_text(value)) for name, value in _cells(columns, k).items() if value is not None}
 

@@ -11,7 +11,7 @@ from isinglass import Path, Solution
 from isinglass.metrics import centrality
 from isinglass.show import plot
 from isinglass.show.palette import NEGATIVE, UNSIGNED
-from isinglass.show.plot.marks import node_values
+from isinglass.show.plot.drawing import node_values
 
 mpl.use("Agg")
 BLOCK = np.array([[1.0], [0.5], [-1.5]])

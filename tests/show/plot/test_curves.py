@@ -98,13 +98,6 @@ def test_paths_without_edges(p):
     ax.figure.canvas.draw()
 
 
-def test_the_path_of_an_estimator(solutions):
-    class Fitted:
-        path_ = solutions
-
-    assert len(path(Fitted()).collections) == 1
-
-
 # ------------------------------------------------------------------------------------------- ROC
 
 

@@ -16,7 +16,7 @@ from isinglass.datasets import load_senate109
 from isinglass.show.layout import separate_circles
 from isinglass.show.palette import NEGATIVE, POSITIVE
 from isinglass.show.plot import arrange
-from isinglass.show.plot.marks import RING
+from isinglass.show.plot.arrange import RING
 
 mpl.use("Agg")
 

@@ -63,7 +63,7 @@ def test_other_results_are_refused(name, result):
         (lambda: plot.centrality(MODEL, width=-5), "width must be a positive number; got -5"),
         (lambda: plot.centrality(MODEL, ["left"], of="strength"), "axes must be axes of matplotlib, one for each of 1"),
         (lambda: plot.paper_axes(float("nan")), "width must be a positive number"),
-        (lambda: plot.path(ising_path(ROWS, [0.1]), alpha="best"), "alpha must be a number"),
+        (lambda: plot.path(ising_path(ROWS, [0.1]), alpha="best"), "alpha must be finite"),
         (lambda: plot.path(ising_path(ROWS, [0.1]), 3), "ax must be axes of matplotlib; got 3"),
     ],
 )

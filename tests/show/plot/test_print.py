@@ -16,7 +16,8 @@ from isinglass.errors import DataError
 from isinglass.metrics import centrality
 from isinglass.select import sample_size
 from isinglass.show.layout import shared_layout
-from isinglass.show.plot.marks import HOLE, LARGEST, RING, SMALLEST, arc
+from isinglass.show.plot.arrange import RING
+from isinglass.show.plot.drawing import HOLE, LARGEST, SMALLEST, arc
 
 mpl.use("Agg")
 

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from isinglass import as_table, bootstrap, simulate
 from isinglass.errors import DataError
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE
-from isinglass.show.plot import bootstrap_differences, bootstrap_intervals, rows
+from isinglass.show.plot import bootstrap_differences, bootstrap_intervals, figures
 
 mpl.use("Agg")
 
@@ -62,7 +62,7 @@ def test_a_figure_says_how_many_pairs_it_leaves_out(resamples):
     silent = (resamples.edge_values == 0) & (resamples.edge_quantiles == 0).all(axis=0)
     total = int((~silent).sum())
     assert silent.any()
-    assert 30 < total <= rows.MOST_ROWS
+    assert 30 < total <= figures.MOST_ROWS
     whole, part = bootstrap_intervals(resamples), bootstrap_intervals(resamples, n_edges=15)
     assert whole.get_xlabel() == "coupling"
     assert len(words(whole.get_yticklabels())) == total
@@ -74,7 +74,7 @@ def test_a_figure_says_how_many_pairs_it_leaves_out(resamples):
 
 
 def test_a_figure_fits_into_a_file():
-    heights = [rows.row_height(n) for n in (1, 60, 61, 500, 100_000)]
+    heights = [figures.row_height(n) for n in (1, 60, 61, 500, 100_000)]
     assert max(heights) * 300 < 2**16
     assert heights[0] < heights[1]
     assert heights[3] < heights[4]

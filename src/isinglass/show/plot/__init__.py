@@ -7,9 +7,17 @@ except ImportError as _error:
 
 from isinglass.show.plot.canvas import paper_axes
 from isinglass.show.plot.comparison import group_difference, group_networks
-from isinglass.show.plot.curves import check, path, roc, sample_size, stability
 from isinglass.show.plot.drawing import network
-from isinglass.show.plot.rows import bootstrap_differences, bootstrap_intervals, centrality
+from isinglass.show.plot.figures import (
+    bootstrap_differences,
+    bootstrap_intervals,
+    centrality,
+    check,
+    path,
+    roc,
+    sample_size,
+    stability,
+)
 
 __all__ = [
     "bootstrap_differences",

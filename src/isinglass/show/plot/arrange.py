@@ -14,8 +14,9 @@ from scipy.spatial import cKDTree
 
 from isinglass.arrays import FloatArray
 from isinglass.show.layout import separate_circles
-from isinglass.show.plot import labels, marks
+from isinglass.show.plot import labels
 
+RING = 1.3  # diameter of a ring relative to its node
 AIR = 1.5  # least distance between an edge and a node that it passes, and between nodes
 SMALLEST = 4.0  # diameter that nodes always have
 STEPS = 20  # straight pieces of a bent edge
@@ -43,7 +44,7 @@ class Nodes:
     @property
     def outer(self) -> float:
         """Diameter with the ring, relative to that of the node."""
-        return 1.0 if self.rings is None else marks.RING
+        return 1.0 if self.rings is None else RING
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,15 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.lines import Line2D
+from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from isinglass.arguments import check_flag, check_positive, check_word
-from isinglass.errors import DataError, plural
+from isinglass.arguments import as_numbers, check_flag, check_positive, check_word
+from isinglass.arrays import FloatArray, plain_value
+from isinglass.errors import ArgumentError, DataError, plural
+from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.export.attributes import Positions, check_positions
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
@@ -21,8 +24,7 @@ from isinglass.results import NetworkLike, as_network
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, read_groups
 from isinglass.show.plot import labels as node_labels
-from isinglass.show.plot import marks
-from isinglass.show.plot.arrange import Arrangement, Edges, Nodes, arrange, node_spacing
+from isinglass.show.plot.arrange import RING, Arrangement, Edges, Nodes, arrange, node_spacing
 from isinglass.show.plot.canvas import axes_or_new, ink, readable, write_below
 
 MARKERS = "osD^vPX"  # shapes of nodes: the next one each time the colors of groups repeat
@@ -31,6 +33,10 @@ DASHES = (0, (3.0, 1.2))  # of negative edges
 GAPS = 0.45  # opacity of their gaps relative to the dashes: they are as visible as the others
 WORDS: Mapping[int, str] = {1: "positive coupling", -1: "negative coupling", 0: "no sign: norm of a table"}
 SIZE, LARGE = (8.0, 6.0), (12.0, 9.0)  # of figures in inches, LARGE above 40 nodes
+HOLE, EMPTY = 1.06, 0.15
+"""Inner diameter of a ring relative to its node, and the opacity of its empty part."""
+SMALLEST, LARGEST = 0.55, 1.45
+"""Diameters of the nodes with the smallest and the largest measure, relative to nodes without one."""
 SHORT = 4  # characters up to which labels go inside by themselves
 
 
@@ -102,8 +108,8 @@ def network(
     if inside is None:
         inside = positions is None and sizes is None and max(map(len, texts), default=0) <= SHORT
     members, colors = read_groups(groups, group_colors, graph.names)
-    scale = marks.scale_sizes(None if sizes is None else marks.node_values(sizes, graph, "sizes"), graph.n_features)
-    shares = None if rings is None else marks.read_rings(rings, graph)
+    scale = scale_sizes(None if sizes is None else node_values(sizes, graph, "sizes"), graph.n_features)
+    shares = None if rings is None else read_rings(rings, graph)
     nodes = Nodes(texts, check_flag("inside", inside) and any(texts), members, colors, scale, shares, graph.strength)
     shown = graph.by_strength[::-1]  # the weakest first: strong ones lie on top
     if check_flag("positive_only", positive_only):
@@ -181,7 +187,7 @@ def _dashes(sign: int) -> Literal["-"] | tuple[float, tuple[float, float]]:
 
 def _draw_nodes(ax: Axes, drawn: Arrangement, nodes: Nodes) -> None:
     if nodes.rings is not None:
-        marks.draw_rings(ax, drawn.xy, nodes.rings, drawn.diameters)
+        draw_rings(ax, drawn.xy, nodes.rings, drawn.diameters)
     rim: dict[str, Any] = {"edgecolors": ink(), "linewidths": min(0.6, 0.06 * float(np.median(drawn.diameters)))}
     for group, color, marker in _shapes(nodes.colors):
         chosen = [k for k, member in enumerate(nodes.members) if member == group]
@@ -252,6 +258,59 @@ def _explain_nodes(sizes: str | NodeValues | None, rings: NodeValues | None) -> 
     )
     style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": ink()}
     dot = Line2D([], [], color=NEUTRAL, marker="o", **style)
-    ring = Line2D([], [], color=ink(), marker=marks.arc(0.7), markersize=8, markeredgewidth=0, **style)
+    ring = Line2D([], [], color=ink(), marker=arc(0.7), markersize=8, markeredgewidth=0, **style)
     entries = [(dot, f"area of a node: {size_name.replace('_', ' ')}")] if sizes is not None else []
     return entries + ([(ring, f"ring: {ring_name.replace('_', ' ')}, full at 1")] if rings is not None else [])
+
+
+def node_values(given: str | NodeValues, network: Network, what: str) -> FloatArray:
+    """Return one finite number per node: a measure given by its name, or values in order or by node.
+
+    Nodes without the measure have the smallest value of the others.
+    """
+    if isinstance(given, str):
+        check_word(what, given, MEASURES)
+        measured = node_measure(network, given)
+        known = measured[np.isfinite(measured)]  # a node without a sign has no expected influence
+        return np.nan_to_num(measured, nan=float(known.min()) if len(known) else 0.0)
+    listed = by_node(given, network.names, what)
+    missing = [name for name, value in zip(network.names, listed, strict=True) if plain_value(value) is None]
+    if missing:
+        raise DataError(f"{what} must be finite, one per node; got none for {', '.join(map(repr, missing[:3]))}.")
+    return as_numbers(what, listed, (network.n_features,))
+
+
+def read_rings(given: NodeValues, network: Network) -> FloatArray:
+    """Return one share per node."""
+    shares = node_values(given, network, "rings")
+    wrong = shares[(shares < 0) | (shares > 1)]
+    if len(wrong):
+        raise ArgumentError("rings", "must be shares between 0 and 1", float(wrong[0]))
+    return shares
+
+
+def scale_sizes(values: FloatArray | None, n_nodes: int) -> FloatArray:
+    """Return the diameter of every node, relative to nodes without a measure; its area grows linearly with that."""
+    if values is None or np.ptp(values) == 0:
+        return np.ones(n_nodes)
+    share = (values - values.min()) / np.ptp(values)
+    return np.asarray(np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share))
+
+
+def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArray) -> None:
+    """Draw a ring around every node, filled clockwise from the top."""
+    (x, y), sizes, paper = xy.T, (RING * diameters) ** 2, to_hex(ax.figure.get_facecolor())
+    flat: dict[str, Any] = {"linewidths": 0, "clip_on": False}
+    ax.scatter(x, y, s=sizes, c=paper, zorder=1.8, **flat)
+    ax.scatter(x, y, s=sizes, c=ink(), alpha=EMPTY, marker=arc(1.0), zorder=1.9, **flat)
+    for k in np.flatnonzero(shares):
+        ax.scatter(x[k], y[k], s=sizes[k], c=ink(), marker=arc(shares[k]), zorder=1.9, **flat)
+    ax.scatter(x, y, s=sizes, c="none", edgecolors=ink(), linewidths=0.3, zorder=1.9, clip_on=False)
+
+
+def arc(share: float) -> Path:
+    """Return a part of a ring of outer radius 1, clockwise from the top."""
+    angles = np.pi / 2 - 2 * np.pi * np.linspace(0.0, min(share, 0.9999), 60)
+    outer = np.column_stack([np.cos(angles), np.sin(angles)])
+    inner = outer[::-1] * HOLE / RING
+    return Path(np.vstack([outer, inner, outer[:1]]), closed=True)

@@ -18,8 +18,8 @@ from isinglass.names import NodeValues
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.report.methods import describe_comparison
-from isinglass.show.report.network_data import read_wording
 from isinglass.show.report.page import read_part, write_page
+from isinglass.show.report.page_data import read_wording
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

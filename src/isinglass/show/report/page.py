@@ -21,7 +21,7 @@ from isinglass.names import NodeValues
 from isinglass.results import NetworkLike, Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors, read_groups
-from isinglass.show.report import fit_data, network_data
+from isinglass.show.report import page_data
 from isinglass.show.report.methods import describe_fit
 from isinglass.show.report.sentences import Draft
 from isinglass.show.report.subject import Subject
@@ -101,7 +101,7 @@ def write_report(
         "title": heading,
         **_nodes_and_edges(whole, resamples, groups, group_colors, wording, random_state),
         **_fit_and_text(whole, resamples),
-        "settings": fit_data.read_settings(settings, whole.fit),
+        "settings": page_data.read_settings(settings, whole.fit),
         "command": None if command is None else str(command),
         "versions": {
             "isinglass": __version__,
@@ -129,32 +129,32 @@ def _nodes_and_edges(
     colors.pop(None, None)  # nodes without a group have the color of the theme
     numbers = {group: number for number, group in enumerate(colors)}
     of_rows = [each for each in resamples if each.kind == "rows"]  # the others have no intervals
-    columns = network_data.list_node_columns(subject, whole, members, wording, of_rows)
+    columns = page_data.list_node_columns(subject, whole, members, wording, of_rows)
     of_nodes = [numbers.get(member, -1) for member in members]
     return {
-        "nodes": network_data.list_nodes(subject, of_nodes, columns, random_state),
-        "categories": network_data.list_categories(subject),
+        "nodes": page_data.list_nodes(subject, of_nodes, columns, random_state),
+        "categories": page_data.list_categories(subject),
         "groups": [{"name": group, "color": color} for group, color in colors.items()],
-        "path": network_data.list_pairs(subject),
-        "edge_columns": network_data.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
-        "edge_tables": network_data.list_tables(subject, whole),
-        "covariates": network_data.list_covariates(whole.network if whole.fit is None else whole.fit),
+        "path": page_data.list_pairs(subject),
+        "edge_columns": page_data.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
+        "edge_tables": page_data.list_tables(subject, whole),
+        "covariates": page_data.list_covariates(whole.network if whole.fit is None else whole.fit),
     }
 
 
 def _fit_and_text(whole: Subject, resamples: Sequence[Bootstrap]) -> JsonObject:
     """Return what the page's script reads about rows, certificate, choice, resamples and check, and the texts."""
-    subject, rows, check = whole.without_covariates(), whole.data, fit_data.check_rows(whole)
+    subject, rows, check = whole.without_covariates(), whole.data, page_data.check_rows(whole)
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
     return {
         "n_rows": None if rows is None else rows.n_observations,
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
-        "certificate": fit_data.list_certificates(subject, whole),
-        "curve": fit_data.read_curve(subject),
-        "missing": fit_data.describe_missing(subject, whole.network.n_features),
+        "certificate": page_data.list_certificates(subject, whole),
+        "curve": page_data.read_curve(subject),
+        "missing": page_data.describe_missing(subject, whole.network.n_features),
         "n_resamples": {each.kind: each.n_boot for each in resamples},
-        "cs": next((fit_data.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
-        "check": fit_data.describe_check(check),
+        "cs": next((page_data.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
+        "check": page_data.describe_check(check),
         "methods": draft.text or None,
         "citation": draft.references,
     }
