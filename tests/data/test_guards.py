@@ -443,16 +443,6 @@ def test_a_code_far_from_fractions():
     assert "na_values=[-999]" in message
 
 
-def test_answers_that_differ_in_case_only(tmp_path):
-    rows = [[["No", "no", "Yes", "yes "][n % 4], n % 3] for n in range(40)]
-    path = write_rows(tmp_path / "t.csv", ["a", "b"], rows)
-    shown = run("info", path, "--nominal", "a", "--ordinal", "b").stderr
-    assert "'No', 'no' differ only in case or blanks" in shown
-    assert "give them the same number (--encode)" in shown
-    remedy = ["--encode", "a=No=0,no=0,Yes=1,yes=1"]
-    assert "differ" not in run("info", path, "--nominal", "a", "--ordinal", "b", *remedy).stderr
-
-
 def test_rare_categories_can_be_merged(tmp_path):
     rows = [[n % 3 if n else 3, n % 2, n % 5] for n in range(40)]
     path = write_rows(tmp_path / "t.csv", ["a", "b", "c"], rows)

@@ -93,14 +93,13 @@ STATED = {
     "missing": "impute",
 }
 SAME = [
-    *({name: value} for name, value in STATED.items() if name not in ("scores", "encode")),
+    *({name: value} for name, value in STATED.items() if name in ("kinds", "na_values", "missing")),
     {"kinds": {"[ab]": "ordinal"}},
     {"kinds": {"a:b": "ordinal", 3: "nominal"}},
     {"encode": "auto"},
 ]
 OTHERS = [
-    {"scores": STATED["scores"]},
-    {"encode": STATED["encode"]},
+    *({name: STATED[name]} for name in ("scores", "encode", "reverse", "binarize")),
     {"kinds": {"d": "ordinal"}},
     {"kinds": {"a:b": "nominal"}},
     {"na_values": [9]},

@@ -131,7 +131,8 @@ def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
     """Return a table with its covariates; refuse options about values that it was not read by."""
     names = table.names if table.variables.named else None
     columns = Source(table.shape, lambda _: UNTYPED, names=names, layout=Layout(decimal=table.coding.layout.decimal))
-    refuse_options(columns, table.coding, options)
+    stated = replace(options, encode=None) if isinstance(options.encode, Coding) else options
+    refuse_options(columns, table.coding, stated)
     treatment = table.missing_treatment
     if treatment and options.missing not in ("error", treatment) and not isinstance(options.encode, Coding):
         raise DataError(

@@ -29,6 +29,8 @@ CELLS_TO_CHECK = 20_000
 COLUMNS_AT_ONCE = 8
 """Columns that are written together: one by one, each would pass through the memory of the whole table."""
 
+_ABOUT_VALUES = ("scores", "encode", "binarize", "reverse", "combine_indicators")
+
 
 def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Table:
     """Convert what is in memory."""
@@ -111,7 +113,7 @@ def _read_again(source: Source, stated: ValueOptions) -> Table:
     assert isinstance(stated.encode, Coding)
     coding = replace(stated.encode, missing=stated.missing)
     chosen = take_columns(source, coding)
-    refuse_options(chosen, coding, replace(stated, na_values=()))  # these have been marked
+    refuse_options(chosen, coding, replace(stated, encode=None, na_values=()))  # the values have been marked
     names = None if chosen.names is None else tuple(chosen.names)
     codes = _convert_cells(chosen, coding.columns)
     table = _build_table(codes, chosen, replace(coding, names=names), is_known=True)
@@ -121,28 +123,22 @@ def _read_again(source: Source, stated: ValueOptions) -> Table:
 
 
 def refuse_options(source: Source, coding: Coding, stated: ValueOptions) -> None:
-    """Refuse options by which a coding was not made: it has been decided what the values mean.
+    """Refuse options about values where a coding has decided what these mean.
 
-    ``source`` has the columns of the coding; its cells are not looked at. ``encode="auto"`` is for values that it does
-    not know; other mappings and scores cannot be compared.
+    Kinds and missing values that agree with it may be given again, and ``encode="auto"``. ``source`` has the columns of
+    the coding; its cells are not looked at.
     """
-    given = {"scores": stated.scores is not None, "combine_indicators": stated.combine_indicators}
-    given["encode"] = not (stated.encode in (None, "auto") or isinstance(stated.encode, Coding))
-    asked = replace(stated, encode=None, scores=None, covariates=(), names=None)
+    given = [name for name in _ABOUT_VALUES if getattr(stated, name) not in (None, "auto", (), False)]
+    asked = ValueOptions(kinds=stated.kinds, na_values=stated.na_values)
     for spec, rule in zip(specify(source, asked), coding.columns, strict=True):
         is_pair = rule.kind == "binary" and not isinstance(rule, Cut)
-        given["kinds"] = spec.kind not in (None, rule.kind) and not is_pair
-        given["binarize"] = spec.cut is not None and not (
-            isinstance(rule, Cut) and rule.threshold == spec.cut.threshold
+        given += ["kinds"] if spec.kind not in (None, rule.kind) and not is_pair else []
+        given += ["na_values"] if spec.with_missing(rule) is not rule else []
+    if given:
+        raise DataError(
+            f"{setting(given[0])} must be given where the table is read first (as_table, read_table): what its values "
+            "mean has been decided. Read it again with this option, or leave the option out."
         )
-        given["reverse"] = spec.is_reversed and not (isinstance(rule, Levels) and rule.is_reversed)
-        given["na_values"] = spec.with_missing(rule) is not rule
-        for name, is_new in given.items():
-            if is_new:
-                raise DataError(
-                    f"{setting(name)} must be given where the table is read first (as_table, read_table); "
-                    f"{spec.where} was read without it, or with another. Read the table again, or leave it out."
-                )
 
 
 def missing_cells(source: Source, coding: Coding) -> Mask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -28,49 +29,35 @@ TAIL = 0.005
 """Share of the rows below and above the ends of a grid."""
 NORMAL_POINTS = 254
 """The normal scores of few values are whole numbers from 0 to this, as the solver needs; half of it is one, too."""
-MOST_DECIMALS = 8
-"""Decimals of numbers that were rounded."""
+MOST_DECIMALS, UNIT_DECIMALS = 8, 3
+"""Decimals of numbers that were rounded, and of the unit of which numbers are whole multiples."""
 _ROUNDING = 1e-12
 """Relative rounding error of sums of weights."""
-DECIMALS = 3
-"""Numbers with at most this number of decimals are whole multiples of a unit."""
 
 
 def find_grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
     """Return the grid of a continuous column, as these rows have it."""
-    numbers, weight = _finite_numbers(spec, rows)
+    missing, weights = {None, *spec.encode.missing}, spec.source.weight
+    cells = spec.column.entries[rows].tolist()
+    there = [k for k, cell in enumerate(cells) if cell not in missing]
+    values = [cells[k] for k in there]
+    wrong = [value for value in values if not is_finite(value)]
+    if wrong or not math.isfinite(max(values) - min(values)):
+        needed = "finite numbers" if wrong else "numbers whose differences are finite"
+        remark = remark_column(spec.source, spec.place) if any(isinstance(value, str) for value in wrong) else ""
+        raise DataError(
+            f"{spec.where} must hold {needed} to be continuous; got {show_values(set(wrong or values))}. Leave the "
+            f"column out ({DROP}), declare it as nominal, or make cells missing ({make_missing(wrong[:1])}).{remark}"
+        )
+    numbers, weight = np.array(values, dtype=np.float64), None if weights is None else weights[rows][there]
     is_normal, is_fine = spec.scores == "normal", spec.is_covariate
     grid = normal_steps(numbers, weight) if is_normal else equal_steps(numbers, weight, is_fine=is_fine)
     if grid is None:
         raise DataError(
             f"{spec.where} must hold numbers that differ by more than rounding to be continuous; got "
-            f"{show_values(set(numbers.tolist()))}. Subtract a number near them, or leave the column out ({DROP})."
+            f"{show_values(set(values))}. Subtract a number near them, or leave the column out ({DROP})."
         )
     return grid
-
-
-def _finite_numbers(spec: ColumnSpec, rows: Mask | slice) -> tuple[FloatArray, FloatArray | None]:
-    """Return the numbers in some rows of a column, without missing cells, and the weights of their rows."""
-    missing, weights = {None, *spec.encode.missing}, spec.source.weight
-    cells = spec.column.entries[rows].tolist()
-    there = [k for k, cell in enumerate(cells) if cell not in missing]
-    numbers = [cells[k] for k in there]
-    not_finite = [number for number in numbers if not is_finite(number)]
-    if not_finite:
-        remedy = f"Make these cells missing ({make_missing(not_finite[:1])}), or leave"
-        if len(not_finite) == len(numbers):
-            remedy = "Declare it as nominal, or leave" if isinstance(not_finite[0], str) else "Leave"
-        has_text = any(isinstance(number, str) for number in not_finite)
-        remark = remark_column(spec.source, spec.place) if has_text else ""
-        raise DataError(
-            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
-            f"{remedy} the column out ({DROP}).{remark}"
-        )
-    if not math.isfinite(max(numbers) - min(numbers)):
-        raise DataError(
-            f"{spec.where} must hold numbers whose differences are finite; got {show_values(set(numbers))}."
-        )
-    return np.array(numbers, dtype=np.float64), None if weights is None else weights[rows][there]
 
 
 def n_steps(n_rows: int) -> int:
@@ -96,23 +83,14 @@ def equal_steps(numbers: FloatArray, weight: FloatArray | None = None, *, is_fin
         if (ordered[-1] - ordered[0]) / unit < most_kept or high - low < 2 * unit:
             low, high = float(ordered[0]), float(ordered[-1])
         edges, values = _split_multiples(low, high, unit, most, most_kept)
-    steps = np.searchsorted(edges[1:-1], ordered, side="right")
-    sd = float(steps.std())
-    if sd == 0 or not (_ascend(edges) and _ascend(values)):
-        return None
     ends = (float(edges[0]), float(edges[-1]))
-    are_whole = all(value.is_integer() for value in values.tolist())
-    means, quartiles = _summarize(ordered, weight, steps, values, ends)
-    return Steps(
-        bounds=tuple(edges[1:-1].tolist()),
-        values=tuple(map(as_whole, values.tolist()) if are_whole else values.tolist()),
-        scores=tuple(k / sd for k in range(len(values))),
-        means=means,
-        quartiles=quartiles,
-        ends=ends,
-        beyond=(int((ordered < ends[0]).sum()), int((ordered > ends[1]).sum())),
-        decimals=_decimals(ordered),
-    )
+    steps = np.searchsorted(edges[1:-1], ordered, side="right")
+    grid = _make_steps(ordered, weight, steps, edges[1:-1], values, np.arange(len(values)), ends)
+    if grid is None or not _ascend(edges):
+        return None
+    beyond = int((ordered < ends[0]).sum()), int((ordered > ends[1]).sum())
+    are_whole = all(value.is_integer() for value in grid.values)
+    return replace(grid, beyond=beyond, values=tuple(map(as_whole, grid.values)) if are_whole else grid.values)
 
 
 def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps | None:
@@ -129,22 +107,35 @@ def normal_steps(numbers: FloatArray, weight: FloatArray | None = None) -> Steps
     if len(firsts) < 3:  # nearly all rows have one value
         return equal_steps(numbers, weight)
     ordered, weight = _sort(numbers, weight)
-    points_of_rows = np.repeat(points, counts)
-    steps = np.searchsorted(points[firsts], points_of_rows)
+    steps = np.searchsorted(points[firsts], np.repeat(points, counts))
     medians = np.array([np.median(ordered[steps == k]) for k in range(len(firsts))])
     bounds = np.array([distinct[k - 1] / 2 + distinct[k] / 2 for k in firsts[1:].tolist()])
-    if not (_ascend(bounds) and _ascend(medians)):
-        return None
     ends = _ends(ordered, len(firsts), is_fine=False)
-    means, quartiles = _summarize(ordered, weight, steps, medians, ends)
+    grid = _make_steps(ordered, weight, steps, bounds, medians, points[firsts], ends)
+    return None if grid is None else replace(grid, is_normal=True)
+
+
+def _make_steps(
+    ordered: FloatArray,
+    weight: FloatArray,
+    steps: NDArray[np.intp],
+    bounds: FloatArray,
+    values: FloatArray,
+    scores: FloatArray | NDArray[np.intp],
+    ends: tuple[float, float],
+) -> Steps | None:
+    """Return a grid of these steps of the rows, scores in standard deviations; None if the steps are not apart."""
+    sd = float(scores[steps].std())
+    if sd == 0 or not (_ascend(bounds) and _ascend(values)):
+        return None
+    means, quartiles = _summarize(ordered, weight, steps, values, ends)
     return Steps(
         bounds=tuple(bounds.tolist()),
-        values=tuple(medians.tolist()),
-        scores=tuple((points[firsts] / float(points_of_rows.std())).tolist()),
+        values=tuple(values.tolist()),
+        scores=tuple((scores / sd).tolist()),
         means=means,
         quartiles=quartiles,
         ends=ends,
-        is_normal=True,
         decimals=_decimals(ordered),
     )
 
@@ -191,14 +182,14 @@ def _split_multiples(
     each = 1 if count <= most_kept else math.ceil(count / n_steps)
     width, steps = each * unit, np.arange(math.ceil(count / each) + 1, dtype=np.float64)
     values = low + (each - 1) * unit / 2 + width * steps[:-1]
-    tidy = np.round(values, DECIMALS + 1)  # unless the first number has more decimals than the distances
+    tidy = np.round(values, UNIT_DECIMALS + 1)  # unless the first number has more decimals than the distances
     values = tidy if np.abs(tidy - values).max() <= rounding_error(values) else values
     return low - unit / 2 + width * steps, values
 
 
 def _unit(ordered: FloatArray) -> float | None:
     """Return the largest number of at most three decimals that all distances are multiples of, if there is one."""
-    for decimals in range(DECIMALS + 1):
+    for decimals in range(UNIT_DECIMALS + 1):
         above = (ordered - ordered[0]) * 10.0**decimals
         whole = np.round(above)
         if whole[-1] >= 2**53:

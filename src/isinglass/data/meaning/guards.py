@@ -93,7 +93,7 @@ def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes:
     warn_of(chain(guard_header(specs, rules), guard_codes(specs, suspects)))
     if len(codes) >= ROWS_TO_JUDGE:
         columns = [CodedColumn(specs[j].label, rule, codes[:, j], suspects.get(j, ())) for j, rule in rules.items()]
-        for guard in (guard_spans, guard_dates, guard_spellings, guard_rare, guard_tails, guard_directions):
+        for guard in (guard_spans, guard_dates, guard_rare, guard_tails, guard_directions):
             warn_of(guard(columns))
 
 
@@ -174,19 +174,6 @@ def guard_dates(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
         yield Doubt(labels, "dates", "dates", f"Leave out what is no variable ({drop(labels)}).")
 
 
-def guard_spellings(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
-    """Categories that differ in case or blanks only; a warning for each column."""
-    for label, rule, _, _ in columns:
-        spellings: dict[str, dict[int, str]] = defaultdict(dict)
-        for word, code in rule.entries.items() if isinstance(rule, Levels) else ():
-            if isinstance(word, str):
-                spellings[" ".join(word.casefold().split())][code] = word
-        apart = next((words for words in spellings.values() if len(words) > 1), None)
-        if apart is not None:
-            seen = f"{show_values(apart.values())} differ only in case or blanks"
-            yield Doubt([label], "spellings", seen, f"If they are one answer, {_MERGE}.")
-
-
 def guard_rare(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Categories of few rows, unless they probably stand for a missing answer."""
     rare: dict[Hashable, list[str]] = defaultdict(list)
@@ -256,8 +243,9 @@ def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> It
             by_note[guess.note].append(label)
     for note, labels in by_note.items():
         values = list(chain(*(guesses[label].values for label in labels)))
-        remedy = "To keep a column, state its kind."
+        reason, remedy = note, "To keep a column, state its kind."
         if note == IDENTIFIER:
+            reason = "a different value in almost every row, like names of rows"
             numbers = [label for label in labels if all(map(is_number, guesses[label].values))]
             keep = use_kind("continuous", numbers) if numbers else "merge its values"
             remedy = (
@@ -268,10 +256,7 @@ def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> It
             remedy = f"To keep a column, make such cells missing ({make_missing(list(endless))})."
         elif note == DATES:
             remedy = "A network has no kind for dates."
-        yield Doubt(labels, note, f"left out ({_REASONS.get(note, note)})", remedy + remark_numbers(values, decimal))
-
-
-_REASONS = {IDENTIFIER: "a different value in almost every row, like names of rows"}
+        yield Doubt(labels, note, f"left out ({reason})", remedy + remark_numbers(values, decimal))
 
 
 def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Iterator[Doubt]:

@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from os.path import commonprefix
-from typing import NoReturn
 
 import numpy as np
 
 from isinglass.data.column import Column
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.redundancy import indicator_sets
-from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Levels, apply_rule
+from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Levels, Rule, apply_rule
 from isinglass.data.source import Source
 from isinglass.errors import DataError, DataWarning, setting, warn
 from isinglass.names import unused_name
@@ -36,38 +35,32 @@ def take_columns(source: Source, coding: Coding) -> Source:
     else:
         found = _take_by_number(source, coding)
     if coding.has_indicators:
-        return _join_indicators(found, coding)
+        return _join(found, coding)
     return found if source.names is None or coding.names is None else replace(found, names=coding.names)
 
 
 def _take_by_number(source: Source, coding: Coding) -> Source:
-    """Return the columns that a coding means by number."""
+    """Return the columns that a coding means by number, in a table of equal width."""
     n = len(coding.called[0]) if coding.has_indicators else len(coding.columns)
     numbers, width = coding.layout.numbers or range(n), coding.layout.width or n
     places = {place: j for j, place in enumerate(source.origin.places)}
-    are_alone = source.shape[1] == n and (not source.is_file or source.chosen_from is not None)
     is_alike = source.origin.width == width and places.keys() >= set(numbers)
+    are_alone = source.shape[1] == n and (not source.is_file or source.chosen_from is not None)
     if are_alone and not (source.is_file and is_alike):
         return source
     if not is_alike:
-        _refuse_width(source, n, width)
+        first = "the table that was read first" if source.is_part else "the fitted table or network"
+        others = f", or all {width} that these were chosen from" if width > n else ""
+        here, all_columns = source.shape[1], source.origin.width
+        got = f"{here} of {all_columns}" if here < all_columns else f"{all_columns}"
+        raise DataError(
+            f"{setting('X')} must have the {n} columns of {first}{others}; got {got}. Without names, columns are found "
+            "by number, in a table of equal width: choose these columns in their order, or give names to both tables."
+        )
     order = [places[j] for j in numbers]
     if order == list(range(source.shape[1])):
         return source
     return source.choose(order) if source.is_file else source.take(order)
-
-
-def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
-    """Say that columns without names cannot be found in a table of another width."""
-    choose = setting("columns", python="columns=[…]") if source.is_file else "X[:, […]]"
-    others = f", or all {width} that these were chosen from" if width > n else ""
-    first = "the table that was read first" if source.is_part else "the fitted table or network"
-    here, all_columns = source.shape[1], source.origin.width
-    got = f"{here} of {all_columns}" if here < all_columns else f"{all_columns}"
-    raise DataError(
-        f"{setting('X')} must have the {n} columns of {first}{others}; got {got}. Without names, columns are found by "
-        f"number, in a table of equal width: choose the {n} columns in their order ({choose}), or give names to both."
-    )
 
 
 def comparable_names(
@@ -112,22 +105,23 @@ def combine_indicators(source: Source, missing: str) -> tuple[Source, tuple[Indi
         warn(DataWarning(f"{setting('combine_indicators', True)} found no set of indicator columns of 0 and 1."))
     combined = set(chain(*sets))
     groups = sorted([*sets, *([j] for j in range(source.shape[1]) if j not in combined)])
-    names, taken = list[str](), {name for j, name in enumerate(source.names) if j not in combined}
-    indicators, words = list[Indicators](), list[list[str]]()
+    taken = {name for j, name in enumerate(source.names) if j not in combined}
+    names, rules, indicators = list[str](), list[Levels](), list[Indicators]()
     for group in groups:
-        name, made_of = source.names[group[0]], dict[str, str]()
+        members = [source.names[j] for j in group]
+        name, rule, made_of = members[0], BITS, dict[str, str]()
         if len(group) > 1:
-            members = [source.names[j] for j in group]
-            common, of_members = split_names(members)
-            name, made_of = unused_name(common, taken), dict(zip(members, of_members, strict=True))
+            name, words = split_names(members)
+            name, made_of = unused_name(name, taken), dict(zip(members, words, strict=True))
+            has_one = (codes[:, group] == 1) | ((codes[:, group] == ABSENT) & (missing != "zero"))
+            words += [] if has_one.any(axis=1).all() else [unused_name("other", words)]
+            rule = Levels({word: k for k, word in enumerate(words)}, "nominal", None)
         taken.add(name)
         names.append(name)
+        rules.append(rule)
         indicators.append(made_of)
-        has_one = (codes[:, group] == 1) | ((codes[:, group] == ABSENT) & (missing != "zero"))
-        other = [] if has_one.any(axis=1).all() or not made_of else [unused_name("other", list(made_of.values()))]
-        words.append([*made_of.values(), *other])
-    ordered, bits = source.take(list(chain(*groups))), [BITS] * len(names)
-    return _join(ordered, names, indicators, words, bits, missing), tuple(indicators)
+    coding = Coding(tuple(names), tuple(rules), missing, indicators=tuple(indicators))
+    return _join(source.take(list(chain(*groups))), coding), coding.indicators
 
 
 def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
@@ -144,42 +138,25 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
     return (shown, words) if shown and all(words) else (f"{names[0]}:{names[-1]}", list(names))
 
 
-def _join_indicators(source: Source, coding: Coding) -> Source:
+def _join(source: Source, coding: Coding) -> Source:
     """Return the columns of a coding; ``source`` has those that they are made of, in order."""
-    assert coding.names is not None
-    words = [list(rule.values) for rule in coding.columns]
-    bits = [BITS.with_missing(rule.missing) for rule in coding.columns]
-    return _join(source, coding.names, coding.indicators, words, bits, coding.missing)
-
-
-def _join(
-    source: Source,
-    names: Sequence[str],
-    indicators: Sequence[Indicators],
-    words: Sequence[Sequence[str]],
-    rules: Sequence[Levels],
-    missing: str,
-) -> Source:
-    """Return columns made of those of a table, one or several each; of several, ``words`` are the categories.
-
-    ``rules`` say what is 0, 1 and missing in the indicators of each.
-    """
-    ends = np.cumsum([len(made_of) or 1 for made_of in indicators]).tolist()
+    ends = np.cumsum([len(made_of) or 1 for made_of in coding.indicators]).tolist()
 
     def load(j: int) -> Column:
-        if not indicators[j]:
+        made_of = coding.indicators[j]
+        if not made_of:
             return source.column(ends[j] - 1)
-        return _join_set(source, range(ends[j] - len(indicators[j]), ends[j]), words[j], rules[j], missing)
+        return _join_set(source, range(ends[j] - len(made_of), ends[j]), coding.columns[j], coding.missing)
 
-    shape = source.shape[0], len(names)
-    return replace(source, shape=shape, load=functools.cache(load), block=None, names=tuple(names), chosen_from=None)
+    shape, load = (source.shape[0], len(coding.columns)), functools.cache(load)
+    return replace(source, shape=shape, load=load, block=None, names=coding.names, chosen_from=None)
 
 
-def _join_set(source: Source, places: Sequence[int], words: Sequence[str], rule: Levels, missing: str) -> Column:
-    """Return one column of words made of indicators; missing if no indicator is 1 and some are missing."""
-    bits = np.array([apply_rule(rule, source.column(j)) for j in places])
+def _join_set(source: Source, places: Sequence[int], rule: Rule, missing: str) -> Column:
+    """Return one column of the categories of a rule, made of indicators; missing if none is 1 and some are missing."""
+    bits = np.array([apply_rule(BITS.with_missing(rule.missing), source.column(j)) for j in places])
     n_ones, is_gone = (bits == 1).sum(axis=0), (bits == ABSENT).any(axis=0) & (missing != "zero")
-    has_other = len(words) > len(places)
+    has_other = rule.n_categories > len(places)
     problems = {
         "other values": (bits == UNKNOWN).any(axis=0),
         "several": n_ones > 1,
@@ -193,5 +170,5 @@ def _join_set(source: Source, places: Sequence[int], words: Sequence[str], rule:
                 f"{source.labels[places[0]]!r} to {source.labels[places[-1]]!r}, and 0 in the others; got {got} in "
                 f"{row}."
             )
-    cells = np.where(n_ones == 1, (bits == 1).argmax(axis=0), np.where(is_gone, -1, len(words) - 1))
-    return Column(cells, list(words), declared="nominal", categories=tuple(words))
+    cells = np.where(n_ones == 1, (bits == 1).argmax(axis=0), np.where(is_gone, -1, len(places)))
+    return Column(cells, rule.values, declared="nominal", categories=rule.values)

@@ -193,26 +193,21 @@ def are_weights(label: Hashable, numbers: FloatArray) -> bool:
 
 
 def reversed_items(codes: NDArray[np.integer]) -> list[int]:
-    """Return the items, a row each, that run against the others, if these are a battery."""
-    cells = np.where(codes < 0, np.nan, codes)
-    answered = (codes >= 0).any(axis=1)
-    cells[answered] -= np.nanmean(cells[answered], axis=1, keepdims=True)
-    cells = np.nan_to_num(cells)
-    size = np.linalg.norm(cells, axis=1)
+    """Return the items, a row each, that run against the others, if these are a battery.
+
+    Their loadings on the first principal component have the sign of few. In a battery nearly all correlations are
+    positive once the reversed items are turned.
+    """
+    is_answer = codes >= 0
+    n_answers = np.maximum(is_answer.sum(axis=1, keepdims=True), 1)
+    cells = np.where(is_answer, codes - np.where(is_answer, codes, 0).sum(axis=1, keepdims=True) / n_answers, 0.0)
+    size = np.linalg.norm(cells, axis=1, keepdims=True)
     if not size.all():
         return []
-    cells /= size[:, None]
-    n = len(codes)
-    correlations = cells @ cells.T
+    correlations, n = (cells / size) @ (cells / size).T, len(codes)
     np.fill_diagonal(correlations, 0.0)
-    sign = np.ones(n)
-    for _ in range(n):  # turn the item that is most against the others, until none is
-        against = sign * (correlations @ sign)
-        if against.min() >= 0:
-            break
-        sign[against.argmin()] *= -1
+    sign = np.where(np.linalg.eigh(correlations)[1][:, -1] >= 0, 1.0, -1.0)
     sign *= 1 if sign.sum() >= 0 else -1
     turned = np.flatnonzero((sign < 0) & (correlations @ sign < REVERSED_CORRELATION * (n - 1))).tolist()
-    # In a battery nearly all correlations are positive once the reversed items are turned.
     positive = (np.outer(sign, sign) * correlations)[np.triu_indices(n, 1)] > 0
     return turned if len(turned) <= REVERSED_SHARE * n and positive.mean() > POSITIVE_SHARE else []
