@@ -247,7 +247,7 @@ def test_encode_says_what_to_do_instead():
     assert "Columns with more categories are declared with --ordinal." in line
     assert "to 0, 1 or missing (--encode 3=); got 2" in line
     line = run("fit", "-", "--encode", "x=1", stdin=text, code=3).stderr
-    assert "--encode must say what every value means; got 1, 2, 3" in line
+    assert "the table must hold only 0 and 1; got 2, 3 in column 'a'" in line
     rows = "".join(f"{k % 3},{'xy'[k % 2]}\n" for k in range(30))
     line = run("fit", "-", stdin=f"a,b\n{rows}", code=3).stderr
     assert "`isinglass info FILE`, or guess=True, proposes a kind for every column." in line

@@ -308,7 +308,7 @@ def test_a_long_tail_is_told_unless_scores_are_normal():
 
 def test_one_column_is_it():
     with pytest.warns(
-        MeaningWarning, match=r"Column 'a': read as continuous .* otherwise choose a threshold \(.* or leave out"
+        MeaningWarning, match=r"Column 'a': read as continuous .* otherwise choose thresholds .* or leave out"
     ):
         as_table(frame()[["a", "sick"]])
 

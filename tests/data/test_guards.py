@@ -584,7 +584,7 @@ def test_texts_that_name_rows_are_not_proposed_as_numbers(tmp_path):
 
 def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
     """Every second row is looked at, and the last item has answers in the others only."""
-    monkeypatch.setattr("isinglass.data.meaning.guards.MOST_ROWS", N // 2)
+    monkeypatch.setattr("isinglass.data.meaning.recognition.MOST_ROWS", N // 2)
     frame = battery().astype(float)
     frame.loc[::2, "i5"] = np.nan
     with warnings.catch_warnings():

@@ -16,7 +16,7 @@ from isinglass.data.meaning.finding import find_coding
 from isinglass.data.meaning.guards import check_bits, check_dependence, check_meaning, guard_measured, warn_of
 from isinglass.data.meaning.known_columns import combine_indicators, comparable_names, find_columns, take_columns
 from isinglass.data.meaning.refusals import complete_rows, refuse_missing, refuse_values, refuse_zeros, warn_zeroed
-from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Cells, Codes, Cut, Levels, Rule, Steps, apply_rule
+from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Codes, Cut, Levels, Rule, Steps, apply_rule
 from isinglass.data.meaning.specs import specify
 from isinglass.data.options import ValueOptions
 from isinglass.data.source import Source
@@ -148,23 +148,17 @@ def missing_cells(source: Source, coding: Coding) -> Mask:
 
 def _convert_cells(source: Source, rules: Sequence[Rule]) -> Codes:
     """Return what every cell stands for."""
-    if source.block is not None and all(rule == rules[0] for rule in rules) and not rules[0].has_words:
-        return _convert_block(source.block, rules[0])
+    block, rule = source.block, rules[0]
+    if block is not None and all(other == rule for other in rules) and not rule.has_words:
+        if rule == BITS and block.dtype in (np.uint8, np.bool_) and block.max() <= 1:
+            return np.ascontiguousarray(block).view(np.uint8)  # bytes of 0 and 1 are not copied
+        return np.ascontiguousarray(rule.convert(block))
     codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
     for start in range(0, len(rules), COLUMNS_AT_ONCE):
         some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
         columns = [apply_rule(rules[j], source.column(j)) for j in some]
         codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
     return codes
-
-
-def _convert_block(block: Cells, rule: Rule) -> Codes:
-    """Return what every cell of an array stands for by one rule; bytes of 0 and 1 are not copied."""
-    if rule == BITS and block.dtype in (np.uint8, np.bool_):
-        bits = np.ascontiguousarray(block).view(np.uint8)
-        if bits.max() <= 1:
-            return bits
-    return np.ascontiguousarray(rule.convert(block))
 
 
 def _build_table(codes: Codes, source: Source, coding: Coding, *, is_known: bool) -> Table:

@@ -15,36 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.meaning.advice import (
-    DROP,
-    HEADER,
-    LISTED,
-    SHOWN,
-    drop,
-    is_below_name,
-    make_missing,
-    option_keys,
-    remark_numbers,
-    say_missing,
-    say_of_all,
-    show_coded,
-    use_kind,
-)
+from isinglass.data.meaning import advice, recognition, redundancy
 from isinglass.data.meaning.coding import Guess
 from isinglass.data.meaning.guessing import DATES, IDENTIFIER, NO_ANSWERS, NOT_FINITE
-from isinglass.data.meaning.recognition import (
-    FEWEST_ITEMS,
-    MANY_LEVELS,
-    MOST_ROWS,
-    ROWS_TO_JUDGE,
-    are_dates,
-    are_weights,
-    is_weight,
-    reversed_items,
-    scale_of,
-    suspected_answers,
-)
-from isinglass.data.meaning.redundancy import dependent_columns, indicator_sets, linear_relations
 from isinglass.data.meaning.rules import Codes, Levels, Rule, Steps
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import Value, is_finite, is_number, show_values
@@ -83,7 +56,7 @@ class CodedColumn(NamedTuple):
 def warn_of(doubts: Iterable[Doubt]) -> None:
     """Warn of every doubt."""
     for labels, note, seen, remedy in doubts:
-        columns = f"Column{'s' if len(labels) > 1 else ''} {listed(list(map(called, labels)), LISTED)}"
+        columns = f"Column{'s' if len(labels) > 1 else ''} {listed(list(map(called, labels)), advice.LISTED)}"
         warn(MeaningWarning(f"{columns}: {seen}. {remedy}", tuple(labels), note))
 
 
@@ -91,7 +64,7 @@ def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes:
     """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
     suspects = find_suspects(specs, rules)
     warn_of(chain(guard_header(specs, rules), guard_codes(specs, suspects)))
-    if len(codes) >= ROWS_TO_JUDGE:
+    if len(codes) >= recognition.ROWS_TO_JUDGE:
         columns = [CodedColumn(specs[j].label, rule, codes[:, j], suspects.get(j, ())) for j, rule in rules.items()]
         for guard in (guard_spans, guard_dates, guard_rare, guard_tails, guard_directions):
             warn_of(guard(columns))
@@ -109,33 +82,35 @@ def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
 def check_dependence(table: Table, specs: Sequence[ColumnSpec], *, are_combined: bool = False) -> None:
     """Warn about sets of indicator columns, unless they are combined, and about columns that others determine."""
     labels = [spec.label for spec in specs]
-    if len(table) >= ROWS_TO_JUDGE:
+    if len(table) >= recognition.ROWS_TO_JUDGE:
         warn_of(guard_sums(table, specs))
         check_bits(table, labels, are_combined=are_combined)
 
 
 def check_bits(table: Table, labels: Sequence[Hashable], *, are_combined: bool = False) -> None:
     """Warn about sets of indicator columns, unless they are combined, and about copies."""
-    if len(table) >= ROWS_TO_JUDGE:
+    if len(table) >= recognition.ROWS_TO_JUDGE:
         is_binary = np.array([kind == "binary" for kind in table.variables.kinds])
-        sets = [] if are_combined else indicator_sets(table.codes, is_binary)
+        sets = [] if are_combined else redundancy.indicator_sets(table.codes, is_binary)
         warn_of(guard_indicators(_label(sets, labels)))
-        warn_of(guard_copies(_label(dependent_columns(table.codes, is_binary, table.holes), labels)))
+        warn_of(guard_copies(_label(redundancy.dependent_columns(table.codes, is_binary, table.holes), labels)))
 
 
 def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[int, tuple[Value, ...]]:
     """Return the values in some columns that probably stand for a missing answer, by column."""
-    columns = [j for j in places if not is_below_name(specs[j].source, specs[j].place)]
-    return suspected_answers({j: specs[j].kept_values for j in columns}, {j: specs[j].column.labels for j in columns})
+    columns = [j for j in places if not advice.is_below_name(specs[j].source, specs[j].place)]
+    return recognition.suspected_answers(
+        {j: specs[j].kept_values for j in columns}, {j: specs[j].column.labels for j in columns}
+    )
 
 
 def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> Iterator[Doubt]:
     """Columns of a file without a header whose only text is in the first row."""
-    columns = [specs[j] for j in places if is_below_name(specs[j].source, specs[j].place)]
+    columns = [specs[j] for j in places if advice.is_below_name(specs[j].source, specs[j].place)]
     if columns:
-        texts = show_values((spec.column.entries[0] for spec in columns), SHOWN)
+        texts = show_values((spec.column.entries[0] for spec in columns), advice.SHOWN)
         yield Doubt(
-            [spec.label for spec in columns], "header?", f"text in the first row only ({texts})", HEADER.strip()
+            [spec.label for spec in columns], "header?", f"text in the first row only ({texts})", advice.HEADER.strip()
         )
 
 
@@ -148,8 +123,8 @@ def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value,
         columns = [j for j, values in suspects.items() if values == codes]
         others = dict.fromkeys(value for j in columns for value in specs[j].kept_values if value not in codes)
         answers = ({*spec.values}.difference(suspects.get(j, ())) for j, spec in enumerate(specs))
-        seen = f"{show_coded(codes, specs[columns[0]].column.labels)} besides {show_values(others)}"
-        remedy = say_missing(codes, columns, [spec.label for spec in specs], answers)
+        seen = f"{advice.show_coded(codes, specs[columns[0]].column.labels)} besides {show_values(others)}"
+        remedy = advice.say_missing(codes, columns, [spec.label for spec in specs], answers)
         yield Doubt([specs[j].label for j in columns], f"{show_values(codes, 3)} missing?", seen, remedy)
 
 
@@ -160,18 +135,20 @@ def guard_spans(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
         if rule.kind == "ordinal":
             scores = zip(rule.values, rule.scores or (), strict=True)
             spans[label] = float(np.ptp([score for value, score in scores if value not in suspected] or [0.0]))
-    wide = [label for label, span in spans.items() if span >= MANY_LEVELS]
+    wide = [label for label, span in spans.items() if span >= recognition.MANY_LEVELS]
     if wide:
         seen = f"ordered values that are up to {max(spans.values()):.0f} steps apart, and couplings are per step"
-        remedy = f"If they are numbers, use {use_kind('continuous', wide)}; if they are names, {drop(wide)}."
+        remedy = (
+            f"If they are numbers, use {advice.use_kind('continuous', wide)}; if they are names, {advice.drop(wide)}."
+        )
         yield Doubt(wide, "a number?", seen, remedy)
 
 
 def guard_dates(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     """Categories that are all dates."""
-    labels = [column.label for column in columns if are_dates(column.rule.values)]
+    labels = [column.label for column in columns if recognition.are_dates(column.rule.values)]
     if labels:
-        yield Doubt(labels, "dates", "dates", f"Leave out what is no variable ({drop(labels)}).")
+        yield Doubt(labels, "dates", "dates", f"Leave out what is no variable ({advice.drop(labels)}).")
 
 
 def guard_rare(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
@@ -184,8 +161,8 @@ def guard_rare(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
                 if 0 < count < FEW_ROWS and value not in suspected:
                     rare[label].append(f"{value!r} of column {called(label)} ({plural(count, 'row')})")
     if rare:
-        shown = listed(list(chain(*rare.values())), LISTED)
-        remedy = f"Their couplings cannot be estimated reliably: {_MERGE} as others, or leave the column out ({DROP})."
+        shown = listed(list(chain(*rare.values())), advice.LISTED)
+        remedy = f"Their couplings are unreliable: {_MERGE} as others, or leave the column out ({advice.DROP})."
         yield Doubt(list(rare), "rare category", f"categories of fewer than {FEW_ROWS} rows: {shown}", remedy)
 
 
@@ -199,7 +176,7 @@ def guard_tails(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
             if abs((away**3).mean()) > SKEWNESS * (away**2).mean() ** 1.5:
                 labels.append(label)
     if labels:
-        scores = setting("normal_scores", labels, python=say_of_all("scores", labels, "normal"))
+        scores = setting("normal_scores", labels, python=advice.say_of_all("scores", labels, "normal"))
         remedy = f"Take logarithms first, or use ranks instead with {scores}."
         yield Doubt(labels, "long tail", "a long tail, and couplings are linear in the values", remedy)
 
@@ -210,16 +187,20 @@ def guard_directions(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
     A battery is a scale, columns whose names differ in a number at the end; or all columns, if there is no scale.
     """
     items = {column.label: column.codes for column in columns if column.rule.kind == "ordinal"}
-    if not FEWEST_ITEMS <= len(items) <= MOST_ITEMS:
+    if not recognition.FEWEST_ITEMS <= len(items) <= MOST_ITEMS:
         return
     scales: dict[str, list[Hashable]] = defaultdict(list)
     for label in items:
-        scales[scale_of(label)].append(label)
-    batteries = [scale for scale in scales.values() if len(scale) >= FEWEST_ITEMS] or [list(items)]
-    some = slice(None, None, max(1, len(columns[0].codes) // MOST_ROWS))
-    turned = [scale[k] for scale in batteries for k in reversed_items(np.stack([items[name][some] for name in scale]))]
+        scales[recognition.scale_of(label)].append(label)
+    batteries = [scale for scale in scales.values() if len(scale) >= recognition.FEWEST_ITEMS] or [list(items)]
+    some = slice(None, None, max(1, len(columns[0].codes) // recognition.MOST_ROWS))
+    turned = [
+        scale[k]
+        for scale in batteries
+        for k in recognition.reversed_items(np.stack([items[name][some] for name in scale]))
+    ]
     if turned:
-        remedy = f"If the wording is reversed, recode with {setting('reverse', option_keys(turned))}."
+        remedy = f"If the wording is reversed, recode with {setting('reverse', advice.option_keys(turned))}."
         yield Doubt(turned, "reversed?", "against the direction of the others", remedy)
 
 
@@ -228,11 +209,13 @@ def guard_measured(columns: Mapping[Hashable, Rule]) -> Iterator[Doubt]:
     grids = {label: rule.in_words for label, rule in columns.items() if isinstance(rule, Steps)}
     if grids:
         labels, shown = list(grids), [f"{called(label)} in {words}" for label, words in grids.items()]
+        seen = f"read as continuous ({listed(shown, advice.LISTED, sep='; ')})"
+        cut = setting("binarize", python="binarize={…: …}")
         remedy = (
-            f"If this is what you want, use {use_kind('continuous', labels)}; otherwise choose a threshold "
-            f"({setting('binarize', python='binarize={…: …}')}), or leave out what is no variable ({drop(labels)})."
+            f"If this is what you want, use {advice.use_kind('continuous', labels)}; otherwise choose thresholds "
+            f"({cut}), or leave out what is no variable ({advice.drop(labels)})."
         )
-        yield Doubt(labels, "read as a number", f"read as continuous ({listed(shown, LISTED, sep='; ')})", remedy)
+        yield Doubt(labels, "read as a number", seen, remedy)
 
 
 def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> Iterator[Doubt]:
@@ -247,16 +230,14 @@ def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> It
         if note == IDENTIFIER:
             reason = "a different value in almost every row, like names of rows"
             numbers = [label for label in labels if all(map(is_number, guesses[label].values))]
-            keep = use_kind("continuous", numbers) if numbers else "merge its values"
-            remedy = (
-                f"To keep a column, {'use ' * bool(numbers)}{keep}; without a guess, leave it out ({drop(labels)})."
-            )
+            keep = f"use {advice.use_kind('continuous', numbers)}" if numbers else "merge its values"
+            remedy = f"To keep a column, {keep}; without a guess, leave it out ({advice.drop(labels)})."
         elif note == NOT_FINITE:
             endless = dict.fromkeys(value for value in values if not is_finite(value))
-            remedy = f"To keep a column, make such cells missing ({make_missing(list(endless))})."
+            remedy = f"To keep a column, make such cells missing ({advice.make_missing(list(endless))})."
         elif note == DATES:
             remedy = "A network has no kind for dates."
-        yield Doubt(labels, note, f"left out ({reason})", remedy + remark_numbers(values, decimal))
+        yield Doubt(labels, note, f"left out ({reason})", remedy + advice.remark_numbers(values, decimal))
 
 
 def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Iterator[Doubt]:
@@ -264,19 +245,21 @@ def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
     labels = [
         label
         for label, guess in guesses.items()
-        if is_weight(label)
+        if recognition.is_weight(label)
         and (guess.kind in ("ordinal", "continuous") or guess.note == IDENTIFIER)
         and all(map(is_number, guess.values))
-        and are_weights(label, specs[guess.place].numbers)
+        and recognition.are_weights(label, specs[guess.place].numbers)
     ]
-    is_battery = len({scale_of(label) for label in labels}) < len(labels)  # w1, w2, w3
+    is_battery = len({recognition.scale_of(label) for label in labels}) < len(labels)  # w1, w2, w3
     if not labels or is_battery:
         return
-    use = f"pass it as sample_weight and leave it out ({drop(labels)})"
+    use = f"pass it as sample_weight and leave it out ({advice.drop(labels)})"
     if specs[0].source.is_file:
-        others = f" and leave the others out ({drop(labels[1:])})" if labels[1:] else ""
+        others = f" and leave the others out ({advice.drop(labels[1:])})" if labels[1:] else ""
         use = f"use {setting('weights', labels[0])}{others}"
-    remedy = f"If one counts or weights the rows, {use}; if it is a variable, use {use_kind('continuous', labels)}."
+    remedy = (
+        f"If it counts or weights the rows, {use}; if it is a variable, use {advice.use_kind('continuous', labels)}."
+    )
     yield Doubt(labels, WEIGHTS, "looks like row weights", remedy)
 
 
@@ -287,7 +270,7 @@ def guard_indicators(sets: Sequence[Sequence[Hashable]]) -> Iterator[Doubt]:
         python = "as_table(…, combine_indicators=True), also in read_table"
         seen = (
             f"indicators of {plural(len(sets), 'variable')}, of which at most one is 1 in any row: "
-            f"{listed(shown, LISTED, sep='; ')}"
+            f"{listed(shown, advice.LISTED, sep='; ')}"
         )
         remedy = (
             "Edges within a set hide those between variables: combine each set into one column with "
@@ -299,11 +282,11 @@ def guard_indicators(sets: Sequence[Sequence[Hashable]]) -> Iterator[Doubt]:
 def guard_copies(groups: Sequence[Sequence[Hashable]]) -> Iterator[Doubt]:
     """Columns of which each determines the others of its group: equal, opposite, or with other words for the same."""
     if groups:
-        shown = [listed(list(map(called, group)), LISTED, sep=" = ") for group in groups]
+        shown = [listed(list(map(called, group)), advice.LISTED, sep=" = ") for group in groups]
         redundant = [label for group in groups for label in group[1:]]
-        equal = listed(shown, LISTED, sep="; ")
+        equal = listed(shown, advice.LISTED, sep="; ")
         seen = f"as read, they determine each other in every row, like copies or opposites: {equal}"
-        remedy = f"Leave out all but one of each group ({drop(redundant)})."
+        remedy = f"Leave out all but one of each group ({advice.drop(redundant)})."
         yield Doubt(list(chain(*groups)), "duplicate", seen, remedy)
 
 
@@ -317,17 +300,19 @@ def guard_sums(table: Table, specs: Sequence[ColumnSpec]) -> Iterator[Doubt]:
     columns = np.flatnonzero((kinds != "nominal") & variables.is_modeled)
     if len(columns) > MOST_ITEMS or (kinds[columns] == "binary").all():
         return
-    rows = np.unique(np.linspace(0, len(table) - 1, MOST_ROWS).astype(np.intp))
-    found = [columns[group].tolist() for group in linear_relations(_numbers(table, specs, columns.tolist(), rows))]
+    rows = np.unique(np.linspace(0, len(table) - 1, recognition.MOST_ROWS).astype(np.intp))
+    found = [
+        columns[group].tolist() for group in redundancy.linear_relations(_numbers(table, specs, columns.tolist(), rows))
+    ]
     groups = _label((group for group in found if (kinds[group] != "binary").any()), [spec.label for spec in specs])
     if groups:
         computed = [group[0] for group in groups]
-        shown = [f"{called(first)} from {listed([*map(called, others)], LISTED)}" for first, *others in groups]
-        seen = f"can be computed from others, as a total or a difference can: {listed(shown, LISTED, sep='; ')}"
+        shown = [f"{called(first)} from {listed([*map(called, others)], advice.LISTED)}" for first, *others in groups]
+        seen = f"can be computed from others, as a total or a difference can: {listed(shown, advice.LISTED, sep='; ')}"
         remedy = (
             "Given all others, none of these columns varies: their couplings grow until the penalty stops them, their "
             "other edges are unreliable, and the fit takes long. Leave out each of them, or one of its others "
-            f"({drop(computed)})."
+            f"({advice.drop(computed)})."
         )
         yield Doubt(computed, "computed", seen, remedy)
 

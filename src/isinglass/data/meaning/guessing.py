@@ -6,18 +6,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from isinglass.data.meaning import recognition
 from isinglass.data.meaning.coding import Guess
-from isinglass.data.meaning.recognition import (
-    MANY_LEVELS,
-    amounts,
-    are_dates,
-    differ_in_rows,
-    has_too_many,
-    is_identifier,
-    is_unclear,
-    missing_codes,
-    no_answers,
-)
 from isinglass.data.meaning.scores import steps_of
 from isinglass.data.meaning.specs import ColumnSpec
 from isinglass.data.meaning.values import is_bit, is_finite, is_number
@@ -38,7 +28,7 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
 def _is_clear(spec: ColumnSpec) -> bool:
     """Tell whether a column has 0 and 1, or two values whose order is to be found."""
     values = spec.values
-    is_pair = len(values) < 2 or (len(values) == 2 and not is_unclear(values))
+    is_pair = len(values) < 2 or (len(values) == 2 and not recognition.is_unclear(values))
     return bool(values) and (all(map(is_bit, values)) or (spec.encode.is_auto and is_pair))
 
 
@@ -55,7 +45,7 @@ def _why_left_out(spec: ColumnSpec) -> str:
     words = [value for value in values if isinstance(value, str)]
     if not values:
         return NO_ANSWERS
-    if are_dates(values):
+    if recognition.are_dates(values):
         return DATES
     if not all(isinstance(value, str) or is_number(value) for value in values):
         return OTHER_TYPE
@@ -63,29 +53,34 @@ def _why_left_out(spec: ColumnSpec) -> str:
         if not all(map(is_finite, values)):
             return NOT_FINITE
         return IDENTIFIER if _names_rows(spec) else ""
-    answers, written = set(words).difference(no_answers(words)), amounts(words, spec.source.decimal)
+    answers, written = (
+        set(words).difference(recognition.no_answers(words)),
+        recognition.amounts(words, spec.source.decimal),
+    )
     are_mixed = len(words) < len(values)
     if answers and len(values) > 2 and answers.issubset(written):
         return MIXED if are_mixed else AMOUNTS
-    if differ_in_rows(len(values), n_rows) and has_too_many(len(values), n_rows):
+    if recognition.differ_in_rows(len(values), n_rows) and recognition.has_too_many(len(values), n_rows):
         return IDENTIFIER
     # 0, 1, 2, 3+ are categories, but not 0, 1, 2, *
-    if are_mixed and (len(values) > MANY_LEVELS or no_answers(values) or written):
+    if are_mixed and (len(values) > recognition.MANY_LEVELS or recognition.no_answers(values) or written):
         return MIXED
-    has_few_rows = len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows
-    return TOO_MANY if has_few_rows or has_too_many(len(values), n_rows) else ""
+    has_few_rows = len(values) > recognition.MANY_LEVELS and len(values) * LEAST_ROWS > n_rows
+    return TOO_MANY if has_few_rows or recognition.has_too_many(len(values), n_rows) else ""
 
 
 def _names_rows(spec: ColumnSpec) -> bool:
     """Tell whether numbers are names of rows: many in a column called so, or different whole numbers that ascend.
 
-    In a short table, amounts differ in every row as well.
+    In a short table, recognition.amounts differ in every row as well.
     """
     values, n_rows = spec.values, spec.source.shape[0]
     if not all(float(value).is_integer() for value in values):
         return False
-    differ = has_too_many(len(values), n_rows) and differ_in_rows(len(values), n_rows)
-    is_called_so = is_identifier(spec.label, has_many_values=differ) and len(values) > MANY_LEVELS
+    differ = recognition.has_too_many(len(values), n_rows) and recognition.differ_in_rows(len(values), n_rows)
+    is_called_so = (
+        recognition.is_identifier(spec.label, has_many_values=differ) and len(values) > recognition.MANY_LEVELS
+    )
     return is_called_so or (differ and bool((np.diff(spec.numbers) > 0).all()))
 
 
@@ -95,12 +90,12 @@ def _guess_kind(spec: ColumnSpec) -> str:
     if any(isinstance(value, str) for value in values):
         has_order = column.categories is not None and not any(isinstance(code, str) for code in spec.category_labels)
         return "ordinal" if has_order and len(values) > 2 else "nominal"
-    if has_too_many(len(values), spec.source.shape[0]):
+    if recognition.has_too_many(len(values), spec.source.shape[0]):
         return "continuous"
     try:
         with np.errstate(all="ignore"):
             steps_of(sorted(values), "")
-            steps = steps_of(sorted(set(values) - set(missing_codes(values)[0])), "")
+            steps = steps_of(sorted(set(values) - set(recognition.missing_codes(values)[0])), "")
     except (DataError, OverflowError, ValueError):
         return "continuous"
-    return "continuous" if steps[-1] >= MANY_LEVELS else "ordinal"
+    return "continuous" if steps[-1] >= recognition.MANY_LEVELS else "ordinal"

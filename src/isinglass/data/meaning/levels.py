@@ -150,7 +150,7 @@ def find_two_values(spec: ColumnSpec) -> Rule:
 
 def _read_bits(spec: ColumnSpec) -> Levels:
     """Return the rule that `encode` states; of a mapping for all columns, only 0 and 1 are for this one."""
-    if not spec.is_encoded and all(map(is_bit, spec.values)):
+    if not spec.is_encoded:
         return BITS
     bits = {}
     for value, bit in spec.encode.answers.items():
@@ -160,7 +160,7 @@ def _read_bits(spec: ColumnSpec) -> Levels:
             remedy = f"Columns with more categories are declared with {setting('ordinal')}."
             missing = setting("encode", {value: None}, python="None")
             raise ArgumentError("encode", f"must map {value!r} to 0, 1 or missing ({missing})", bit, remedy)
-    return Levels(bits) if bits or spec.encode.by_name else BITS
+    return Levels(bits)
 
 
 def _choose_pair(spec: ColumnSpec) -> Levels:

@@ -99,10 +99,10 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     tell. The first is the last in the table, unless one before three or more others is their sum or mean.
     """
     columns = np.flatnonzero(np.isnan(numbers).mean(axis=0) <= 0.5)
-    largest = np.nanmax(np.abs(numbers[:, columns]), axis=0)
-    cells = numbers[:, columns] / np.where(largest > 0.0, largest, 1.0)  # no square is infinite
-    usual = _usual_rows(cells)
-    if len(usual) < _enough_rows(len(columns)):
+    cells, units = _standardize(numbers[:, columns])
+    usual = cells[(np.abs(cells) <= FAR_AWAY).all(axis=1)]  # a few rows far away would make or hide a relation
+    usual = usual[:: max(1, len(usual) // ROWS_TO_SCREEN)]
+    if len(usual) < 2 * len(columns) + 20:
         return []
     means, spreads = usual.mean(axis=0), usual.std(axis=0)
     varied = np.flatnonzero(spreads > 1e-9)
@@ -110,36 +110,24 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     dependent, coefficients = _explain(usual)
     involved = np.abs(coefficients) > INVOLVED
     holds = _hold(cells, coefficients, involved, dependent)
-    units = (spreads * largest)[varied]
-    relations = []
+    units, relations = (spreads * units)[varied], []
     for j, slopes, is_involved in zip(dependent[holds], coefficients.T[holds], involved.T[holds], strict=True):
         others = np.flatnonzero(is_involved)
-        if len(others) > 1 and _vary_enough(usual[:, [*others, j]]):
+        # As many rows as there are columns always have a linear relation: others must vary, too.
+        n_varied = (np.abs(usual - np.median(usual, axis=0)) > COMPUTED)[:, [*others, j]].any(axis=1).sum()
+        if len(others) > 1 and n_varied > 2 * len(others):
             in_source = (slopes * units[j] / units)[others]
             relations.append(columns[varied[_put_total_first(j, others, in_source)]].tolist())
     return relations
 
 
-def _vary_enough(rows: FloatArray) -> bool:
-    """Tell whether rows vary often enough: as many as there are columns always have a linear relation."""
-    varies = np.abs(rows - np.median(rows, axis=0)) > COMPUTED
-    return bool(varies.any(axis=1).sum() > 2 * (rows.shape[1] - 1))
-
-
-def _enough_rows(n_columns: int) -> int:
-    """Return how many rows can tell a relation of so many columns from chance."""
-    return 2 * n_columns + 20
-
-
-def _usual_rows(cells: FloatArray) -> FloatArray:
-    """Return some complete rows, without those with a cell far from the others: a few would make or hide a relation."""
-    rows = cells[~np.isnan(cells).any(axis=1)]
-    if len(rows) < _enough_rows(cells.shape[1]):
-        return rows
-    away = np.abs(rows - np.median(rows, axis=0))
-    usual = [np.median(column[column > 0.0]) if column.any() else 1.0 for column in away.T]
-    rows = rows[(away <= np.multiply(FAR_AWAY, usual)).all(axis=1)]
-    return rows[:: max(1, len(rows) // ROWS_TO_SCREEN)]
+def _standardize(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return columns as distances from their medians, in units of the usual one, and these units."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = numbers - np.nanmedian(numbers, axis=0)
+        sizes = np.abs(away)
+        units = np.array([np.median(size[size > 0.0]) if (size > 0.0).any() else 1.0 for size in sizes.T])
+        return away / units, units
 
 
 def _put_total_first(last: int, others: NDArray[np.intp], slopes: FloatArray) -> list[int]:

@@ -10,15 +10,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import Mask
 from isinglass.data.column import BLANKS
-from isinglass.data.meaning.advice import (
-    ENCODE,
-    HEADER,
-    PROPOSALS,
-    make_missing,
-    remark_column,
-    remark_numbers,
-    settle,
-)
+from isinglass.data.meaning import advice
 from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.recognition import ROWS_TO_JUDGE, are_dates
 from isinglass.data.meaning.rules import Cut, Levels, Steps
@@ -38,7 +30,7 @@ def refuse_values(source: Source, j: int, coding: Coding, rows: NDArray[np.intp]
     rule, row, column = coding.columns[j], int(rows[0]), source.column(j)
     labels = column.labels if isinstance(rule, Levels) and rule.labels else {}
     wrong = [labels.get(value, value) for value in dict.fromkeys(column.entries[rows])]
-    make_gone, remark = make_missing(wrong[:1]), remark_numbers(wrong, source.decimal)
+    make_gone, remark = advice.make_missing(wrong[:1]), advice.remark_numbers(wrong, source.decimal)
     remedy, holds = f"Replace these values, or make them missing ({make_gone}).", ""
     if isinstance(rule, Cut):
         must = f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}"
@@ -49,19 +41,17 @@ def refuse_values(source: Source, j: int, coding: Coding, rows: NDArray[np.intp]
         must = f"{setting('X')} must hold the values that were declared or fitted, {known}"
         if rule.kind == "binary" and not is_known:
             must = f"{setting('encode')} must say what every value means"
-        remedy = f"Say before the fit what every value means ({ENCODE}), or make these missing ({make_gone})."
+        remedy = f"Say before the fit what every value means ({advice.ENCODE}), or make these missing ({make_gone})."
     else:
         must = f"{setting('X')} must hold only 0 and 1"
         if not is_known or source.is_part:
-            remedy, remark = (
-                settle(column.distinct, source.labels[j], in_parts=source.is_part),
-                remark_column(source, j),
-            )
-            remark += PROPOSALS if len(column.distinct) > 2 and not source.is_part else ""
+            remedy = advice.settle(column.distinct, source.labels[j], in_parts=source.is_part)
+            remark = advice.remark_column(source, j)
+            remark += advice.PROPOSALS if len(column.distinct) > 2 and not source.is_part else ""
             holds = f", which holds {show_values(column.distinct)}" if len(column.distinct) > len(wrong) else ""
     may_be_name = isinstance(wrong[0], str) or len(rows) == 1  # such as a year
-    if row == 0 and source.layout.has_header is False and may_be_name and HEADER not in remark:
-        remark += HEADER
+    if row == 0 and source.layout.has_header is False and may_be_name and advice.HEADER not in remark:
+        remark += advice.HEADER
     shown = "dates" if are_dates(wrong) else show_values(wrong)
     raise DataError(
         f"{must}; got {shown} in {source.where(j)} (first in {source.describe_row(row)}){holds}. {remedy}{remark}"

@@ -87,11 +87,10 @@ class _Rule(ABC):
         labels = labels or {}
         codes = self._code_values(values, labels)
         for k, (value, code) in enumerate(zip(values, codes.tolist(), strict=True)):
-            if code == UNKNOWN or self._missing:
-                spellings = value, labels.get(value)
-                is_missing = value is None or any(is_among(word, self._missing) for word in spellings)
-                if is_missing or (code == UNKNOWN and any(word in blanks for word in spellings)):
-                    codes[k] = ABSENT
+            spellings = value, labels.get(value)
+            is_blank = code == UNKNOWN and (value is None or any(word in blanks for word in spellings))
+            if is_blank or (self._missing and any(is_among(word, self._missing) for word in spellings)):
+                codes[k] = ABSENT
         return codes
 
     def convert(self, numbers: Cells) -> Codes:
@@ -240,17 +239,14 @@ class Steps(_Rule):
 
     def __post_init__(self) -> None:
         q = len(self.values)
-        require(3 <= q == len(self.scores) == len(self.bounds) + 1 <= 256, "A continuous column has 3 to 256 steps.")
-        for points in (self.bounds, self.values, self.scores):
-            ascending = all(a < b for a, b in pairwise(points)) and all(map(math.isfinite, points))
-            require(ascending, "The steps of a continuous column are finite numbers in ascending order.")
-        fits = len(self.means) == len(self.quartiles) == q and all(
-            len(five) == 5
-            and five[0] <= mean <= five[-1]
-            and list(five) == sorted(five)
-            and all(map(math.isfinite, five))
-            for mean, five in zip(self.means, self.quartiles, strict=True)
-        )
+        fits = 3 <= q == len(self.scores) == len(self.bounds) + 1 == len(self.means) == len(self.quartiles) <= 256
+        require(fits, "A continuous column has 3 to 256 steps, each with a mean and quartiles.")
+        points = (self.bounds, self.values, self.scores)
+        ascend = all(np.isfinite(each).all() and (np.diff(each) > 0).all() for each in points)
+        require(ascend, "The steps of a continuous column are finite numbers in ascending order.")
+        five, means = np.array(self.quartiles), np.array(self.means)
+        fits = five.shape == (q, 5) and bool(np.isfinite(five).all() and (np.diff(five) >= 0).all())
+        fits = fits and bool(((five[:, 0] <= means) & (means <= five[:, -1])).all())
         require(fits, "Every step of a continuous column has a mean, between the smallest and the largest number.")
 
     @classmethod

@@ -18,7 +18,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data.column import Column
 from isinglass.data.meaning.recognition import MANY_LEVELS, no_answers
 from isinglass.data.meaning.rules import Cut, Levels, Rule
-from isinglass.data.meaning.values import Value, as_float, is_bit, is_finite, is_number, read_cell, read_word
+from isinglass.data.meaning.values import Value, is_bit, is_finite, is_number, read_cell, read_word
 from isinglass.data.options import Binarize, Encode, ValueOptions, by_column
 from isinglass.data.source import Source
 from isinglass.data.table import Kinds
@@ -91,8 +91,7 @@ class ColumnSpec:
         block = self.source.block
         if self.source.is_array or (block is not None and block.dtype.kind != "f") or not self.column.has_fractions:
             return False
-        is_numeric = len(self.values) > MANY_LEVELS and all(map(is_number, self.values))
-        return is_numeric and not all(as_float(value).is_integer() for value in self.values)
+        return len(self.values) > MANY_LEVELS and all(map(is_number, self.values))
 
     @property
     def is_open(self) -> bool:
