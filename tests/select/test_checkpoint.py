@@ -137,7 +137,7 @@ def test_another_record_is_refused(folder, text):
 def test_another_layout_is_refused(folder):
     header = {"kind": checkpoint.KIND, "version": 99, "fingerprint": {}}
     (folder / "checkpoint.json").write_text(json.dumps(header))
-    with pytest.raises(DataError, match="has layout 99"):
+    with pytest.raises(DataError, match="another version of isinglass, with layout 99"):
         Checkpoint(folder, {})
 
 

@@ -119,7 +119,7 @@ class Bootstrap(Frozen):
         labels = None if communities is None else tuple(by_node(communities, self.names, "communities"))
         if (of, labels) not in self._measured:
             whole = node_measure(self.solution.network, of, labels)
-            self._measured[of, labels] = whole, self._measure_draws(of, labels)
+            self._measured[of, labels] = read_only(whole.copy()), read_only(self._measure_draws(of, labels))
         return self._measured[of, labels]
 
     @cached_property

@@ -98,23 +98,20 @@ class Checkpoint:
         try:
             with open_plain(self.path / RECORD) as file:
                 record = json.loads(file.read(MAX_RECORD_BYTES))
-            kind, version, stored = record["kind"], record["version"], dict(record["fingerprint"])
+            stored = dict(record["fingerprint"])
+            if (record["kind"], record["version"]) != (KIND, VERSION):
+                raise ValueError(f"it was written by another version of isinglass, with layout {record['version']!r}")
         except Exception as error:
             raise DataError(
                 f"{str(self.path)!r} is not the folder of a checkpoint: it has no {RECORD} that can be read ({error}). "
                 "Choose an empty folder, or one that does not exist yet."
             ) from error
-        if kind != KIND or version != VERSION:
-            raise DataError(
-                f"The checkpoint {str(self.path)!r} was written by another version of isinglass: it has layout "
-                f"{version!r}, and this one reads {VERSION}. Remove it to start again, or name another folder."
-            )
-        differing = [
-            f"{name} ({_shown(stored.get(name))} there, {_shown(self.fingerprint.get(name))} here)"
-            for name in dict.fromkeys([*stored, *self.fingerprint])
-            if stored.get(name) != self.fingerprint.get(name)
-        ]
-        if differing:
+        names = [name for name in {**stored, **self.fingerprint} if stored.get(name) != self.fingerprint.get(name)]
+        if names:
+            differing = [
+                f"{name} ({_shown(stored.get(name))} there, {_shown(self.fingerprint.get(name))} here)"
+                for name in names
+            ]
             raise DataError(
                 f"The checkpoint {str(self.path)!r} belongs to other data or settings. It differs in "
                 f"{'; '.join(differing)}. Remove it to start again, or name another folder."
