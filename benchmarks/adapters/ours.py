@@ -38,7 +38,7 @@ class BmnRival(OurRival):
 def solver_digest() -> str:
     """Digest of the compiled kernels and the Python that drives them."""
     # An editable install keeps the Python in src and the kernels in site-packages: ask where each is loaded from.
-    python = ("path", "joint_problem", "following", "nodewise", "regressions")
+    python = ("path", "alphas", "nodewise", "regressions")
     names = (*(f"isinglass.solve.{name}" for name in python), "isinglass._core._native")
     contents = [Path(find_spec(name).origin).read_bytes() for name in names]
     # A build for profiling is compiled with other flags; its times must not pass for those of a release.

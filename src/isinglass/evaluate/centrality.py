@@ -47,7 +47,7 @@ def centrality(network: NetworkLike, communities: NodeValues | None = None) -> C
     wanted: tuple[str, ...] = MEASURES
     if communities is not None:
         communities, wanted = by_node(communities, read.names, "communities"), (*MEASURES, *BRIDGES)
-        found["community"] = np.array([*communities, None], dtype=object)[:-1]
+        found["community"] = np.fromiter(communities, dtype=object)
     return Columns(found | {of: node_measure(read, of, communities) for of in wanted})
 
 
