@@ -147,7 +147,7 @@ def test_the_first_column_with_more_than_two_values_is_named():
         (((2.5,), "ordinal"), "2 to 256 categories of every variable, or their number; got 2.5"),
         (((None,), "ordinal"), "2 to 256 categories"),
         (((3,), "binary"), "is binary"),
-        (((3,), "nominal", [[0, 1, 2]]), "scores must be None for the nominal"),
+        (((3,), "nominal", [[0, 1, 2]]), "is nominal and must have no scores"),
         (((3,), "ordinal", [[0, 1]]), "one finite number for each of the 3"),
         (((3,), "ordinal", [[0, 1, 1]]), "all different"),
         (((3,), "ordinal", [[0, 1, np.inf]]), "one finite number"),
@@ -201,7 +201,7 @@ def test_covariates_are_part_of_the_record():
     for wrong in (["d"], [3], [True], ["a", "b", "c"]):
         with pytest.raises(DataError, match="covariates"):
             plain.with_covariates(wrong)
-    with pytest.raises(DataError, match="no covariates"):
+    with pytest.raises(DataError, match="the covariate 'c' has none"):
         marked.require_two_values("X")
 
 
@@ -229,7 +229,7 @@ def test_what_is_no_choice_of_variables(columns):
 
 
 def test_the_scores_of_numbers_ascend():
-    with pytest.raises(DataError, match=r"scores must ascend with the numbers of the continuous column 0; got \(3"):
+    with pytest.raises(DataError, match=r"column 0 is continuous and must have ascending scores; got \(3"):
         Variables.of([[1, 2, 3], 2], ["continuous", "binary"], scores=[[3, 2, 1], None])
 
 

@@ -168,25 +168,18 @@ class Stability(Frozen):
 
     Parameters
     ----------
-    alpha : float
-        The choice: the smallest alpha whose ``monotone`` instability is at most ``threshold``.
-    index : int
-        Its number in ``alphas``.
-    alphas : ndarray of shape (n_alphas,)
-        The grid, decreasing.
-    instability : ndarray of shape (n_alphas,)
-        D, the mean over pairs of 2 f (1 − f); NaN where not all subsamples were run.
-    monotone : ndarray of shape (n_alphas,)
-        Largest D from the sparse end up to each alpha; NaN where not all subsamples were run.
+    alpha, index : float, int
+        The choice, the smallest alpha whose ``monotone`` instability is at most ``threshold``, and its number.
+    alphas, instability, monotone : ndarray of shape (n_alphas,)
+        The grid, decreasing; D, the mean over pairs of 2 f (1 − f); and the largest D from the sparse end up to each
+        alpha. NaN where not all subsamples were run.
     edge_frequencies : tuple of csr_array
         f, the share of subsamples with each pair, symmetric; one matrix for each alpha that all subsamples ran, from
         the sparse end.
     threshold : float
         Largest instability that counts as stable.
-    subsample_size, n_subsamples : int
-        Rows in a subsample, and number of subsamples.
-    n_constant : int
-        Subsamples in which a column is constant that varies in the table.
+    subsample_size, n_subsamples, n_constant : int
+        Rows in a subsample, number of subsamples, and of those in which a column is constant that varies in the table.
     """
 
     alpha: float

@@ -29,20 +29,15 @@ class Solution(Frozen):
     network : Network
         The network. What is asked for most is also an attribute of the solution: ``fields``, ``edge_index``,
         ``edge_values``, ``n_edges``, ``couplings``.
-    alpha : float
-        Penalty strength (the paper's λ).
-    objective : float
-        F(Θ), loss plus penalty.
-    kkt_residual : float
-        Largest violation of the optimality conditions over all pairs and fields.
-    duality_gap : float
-        F(Θ) minus a lower bound of the minimum of F.
-    certified_zeros : int
-        Number of pairs proved to be zero in every optimum.
+    alpha, objective : float
+        Penalty strength (the paper's λ), and F(Θ), loss plus penalty.
+    kkt_residual, duality_gap : float
+        Largest violation of the optimality conditions over all pairs and fields, and F(Θ) minus a lower bound of the
+        minimum of F.
+    certified_zeros, n_screened : int
+        Number of pairs proved to be zero in every optimum, and of those that never entered the working set.
     n_iter : int
         Newton steps, or iterations of the method that produced it.
-    n_screened : int
-        Pairs that never entered the working set.
     converged : bool
         Whether the relative gap and the KKT residual are both at most the tolerance.
     alphas_per_node : ndarray of shape (n_features,), optional

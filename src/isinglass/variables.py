@@ -29,14 +29,13 @@ Entry = TypeVar("Entry", bound=np.generic)
 KINDS = ("binary", "ordinal", "nominal", "continuous")
 MAX_CATEGORIES = 256  # codes are bytes
 _FEWER_CATEGORIES = "Leave the column out, or merge its categories into two."
-_NO_COVARIATES = "Leave the covariates out, or model them as variables."
 _ONLY_COVARIATES = "covariates must leave a column that is modeled."
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
 
 
 @dataclass(frozen=True, repr=False)
 class Variables:
-    """The variables of a table or network. Immutable; equal if their content is.
+    """The variables of a table or network. Immutable; equal if their content is, ``named`` and ``wording`` apart.
 
     Parameters
     ----------
@@ -47,19 +46,16 @@ class Variables:
         more categories without scores. Continuous: a number on a grid of three or more steps, whose scores are in
         standard deviations of the column.
     categories : tuple of tuples
-        The value of the source that stands for each category, in the order of their codes; (0, 1) where the source
-        holds 0 and 1; the middle of each step of a continuous variable. None for a category that has no value there,
-        which only a binary variable may have.
+        The value of the source that stands for each category, in the order of their codes; the middle of each step of a
+        continuous variable. None for a category that has no value there, which only a binary variable may have.
     scores : tuple
         The points on a line that the categories lie at; None for a nominal variable.
     covariate : tuple of bool, optional
         Which variables are covariates: conditioned on, not modeled. Default none.
     named : bool
         Whether the names come from the source. Otherwise they count the columns, and others are joined by position.
-        Not part of comparisons.
     wording : tuple of str, optional
-        What the source says about each variable, such as the text of a question; empty where it says nothing. Not part
-        of comparisons.
+        What the source says about each variable, such as the text of a question; empty where it says nothing.
 
     Examples
     --------
@@ -213,13 +209,12 @@ class Variables:
         if self.has_covariates:
             raise DataError(
                 f"{what} needs a distribution of every column, and the covariate {self.covariates[0]!r} has none. "
-                f"{_NO_COVARIATES}"
+                "Leave the covariates out, or model them as variables."
             )
 
     def require_two_values(self, what: str, remedy: str = _FEWER_CATEGORIES) -> None:
         """Raise DataError unless every variable is binary; ``what`` begins the sentence, and ``remedy`` ends it."""
-        if self.has_covariates:
-            raise DataError(f"{what} must have no covariates here; got {self.covariates[0]!r}. {_NO_COVARIATES}")
+        self.require_no_covariates(what)
         if not self.is_binary:
             s = next(s for s, kind in enumerate(self.kinds) if kind != "binary")
             raise DataError(
@@ -411,20 +406,21 @@ def _complete(
 def check_variable(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
     """Refuse a variable whose kind, categories and scores do not fit together."""
     check_word("kinds", kind, KINDS)
+    problem = ""
     if not 2 <= n_categories <= MAX_CATEGORIES:
-        raise DataError(f"column {called} must have 2 to {MAX_CATEGORIES} categories; got {n_categories}.")
-    if kind == "binary" and (n_categories != 2 or scores != _BIT_SCORES):
-        raise DataError(
-            f"column {called} is binary and must hold 0 and 1; got {n_categories} categories with the scores {scores}. "
-            "Declare it as ordinal if its categories have an order, as nominal if they have none."
-        )
-    if kind in ("nominal", "continuous") and n_categories == 2:
-        raise DataError(f"column {called} has two categories, and a {kind} column three or more.")
-    if kind == "nominal" and scores is not None:
-        raise DataError(f"scores must be None for the nominal column {called}; got {scores}.")
-    points = check_scores(scores, n_categories, f"column {called}") if kind in ("ordinal", "continuous") else []
-    if kind == "continuous" and points != sorted(points):
-        raise DataError(f"scores must ascend with the numbers of the continuous column {called}; got {scores}.")
+        problem = f"must have 2 to {MAX_CATEGORIES} categories; got {n_categories}"
+    elif kind == "binary" and (n_categories != 2 or scores != _BIT_SCORES):
+        problem = f"is binary and must hold 0 and 1; got {n_categories} categories with the scores {scores}"
+    elif kind in ("nominal", "continuous") and n_categories == 2:
+        problem = f"has two categories, and a {kind} column three or more"
+    elif kind == "nominal" and scores is not None:
+        problem = f"is nominal and must have no scores; got {scores}"
+    elif kind in ("ordinal", "continuous"):
+        points = check_scores(scores, n_categories, f"column {called}")
+        if kind == "continuous" and points != sorted(points):
+            problem = f"is continuous and must have ascending scores; got {scores}"
+    if problem:
+        raise DataError(f"column {called} {problem}.")
 
 
 def check_scores(scores: Iterable[float] | None, n_categories: int, where: str) -> list[float]:
