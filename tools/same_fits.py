@@ -111,7 +111,7 @@ def two_values() -> Arrays:
         "nodewise": ig.nodewise_path(medium, 6),
     }
     fits = {
-        "nodewise ebic": ig.NodewiseIsing().fit(medium),
+        "nodewise ebic": ig.Method("nodewise", ig.Fixed(0.025)).fit(medium),
         "default senate": ig.IsingNetwork().fit(senate),
         "default": ig.IsingNetwork().fit(medium),
         "default counts": ig.IsingNetwork().fit(medium, sample_weight=counts),
@@ -125,7 +125,7 @@ def two_values() -> Arrays:
     for name, path in paths.items():
         found |= of_path(f"path {name}", path)
     for name, fit in fits.items():
-        found |= of_network(name, fit.network_)
+        found |= of_network(name, getattr(fit, "network_", None) or fit.network)
     draws = {
         "bootstrap": ig.bootstrap(small, n_boot=20, random_state=0),
         "bootstrap with edges": ig.bootstrap(medium[:, :12], n_boot=20, random_state=0),

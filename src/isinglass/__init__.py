@@ -44,9 +44,9 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.path_selectors import CrossValidation as CrossValidation
     from isinglass.select.path_selectors import StARS as StARS
     from isinglass.select.refit import refit as refit
-    from isinglass.select.run import Run as Run
     from isinglass.select.selector import Fixed as Fixed
     from isinglass.select.selector import PerNode as PerNode
+    from isinglass.select.settings import Run as Run
     from isinglass.select.two_stage import TwoStage as TwoStage
     from isinglass.solve.exact_likelihood import exact_path as exact_path
     from isinglass.solve.nodewise import NodewisePath as NodewisePath

@@ -17,7 +17,7 @@ from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.machine import threads
 from isinglass.select import parallel, progress
 from isinglass.select.parallel import run_tasks, task_run
-from isinglass.select.run import Run
+from isinglass.select.settings import Run
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
 
@@ -219,7 +219,7 @@ import os, signal, sys, time
 from pathlib import Path
 import numpy as np
 from isinglass import ising_path
-from isinglass.select.run import Run
+from isinglass.select.settings import Run
 from isinglass.select.parallel import run_tasks
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -253,7 +253,7 @@ from pathlib import Path
 import numpy as np
 from isinglass import ising_path
 from isinglass.select.parallel import run_tasks
-from isinglass.select.run import Run
+from isinglass.select.settings import Run
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
@@ -292,7 +292,7 @@ KILLED = """
 import os, signal, sys, time
 from pathlib import Path
 import numpy as np
-from isinglass.select.run import Run
+from isinglass.select.settings import Run
 from isinglass.select.parallel import run_tasks
 
 def draw(number):

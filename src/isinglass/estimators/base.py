@@ -35,8 +35,8 @@ from isinglass.fitted import FittedNetwork
 from isinglass.names import tidy_name
 from isinglass.penalties import Penalty
 from isinglass.select.method import Method
-from isinglass.select.run import Run
 from isinglass.select.selector import Selector
+from isinglass.select.settings import Run
 
 if TYPE_CHECKING:
 

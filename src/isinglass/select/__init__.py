@@ -31,7 +31,6 @@ from isinglass.select.pooling import Pooled as Pooled
 from isinglass.select.pooling import pool as pool
 from isinglass.select.refit import Refit as Refit
 from isinglass.select.refit import refit as refit
-from isinglass.select.run import Run as Run
 from isinglass.select.sample_size import SampleSizeStudy as SampleSizeStudy
 from isinglass.select.sample_size import sample_size as sample_size
 from isinglass.select.scoring import ebic as ebic
@@ -39,6 +38,7 @@ from isinglass.select.selector import Choice as Choice
 from isinglass.select.selector import Fixed as Fixed
 from isinglass.select.selector import PerNode as PerNode
 from isinglass.select.selector import Selector as Selector
+from isinglass.select.settings import Run as Run
 from isinglass.select.stages import Stage as Stage
 from isinglass.select.task import PathSettings as PathSettings
 from isinglass.select.two_stage import TwoStage as TwoStage

@@ -22,8 +22,8 @@ from isinglass.select.folds import draw_without_replacement, has_counts, units_o
 from isinglass.select.method import Method, MethodLike, as_method, table_for
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.row_labels import group_numbers, take_column
-from isinglass.select.run import Run
 from isinglass.select.scoring import failed, warn_of_failed
+from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 
 DROP_SHARES = (0.05, 0.1278, 0.2056, 0.2833, 0.3611, 0.4389, 0.5167, 0.5944, 0.6722, 0.75)  # those of bootnet

@@ -13,8 +13,8 @@ from isinglass.select.folds import take_part
 from isinglass.select.method import MethodLike, as_method
 from isinglass.select.parallel import COUNTED
 from isinglass.select.path_selectors import EBIC, CrossValidation
-from isinglass.select.run import Run
 from isinglass.select.scoring import ebic, held_out_sums
+from isinglass.select.settings import Run
 from isinglass.select.task import Task
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant

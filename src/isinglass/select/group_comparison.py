@@ -25,8 +25,8 @@ from isinglass.select.imputation import ImputationSettings
 from isinglass.select.method import Method, MethodLike, as_method, table_for
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.row_labels import Groups, labeled_rows, take_column
-from isinglass.select.run import Run
 from isinglass.select.scoring import failed, warn_of_failed
+from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 
 COPIES = 5

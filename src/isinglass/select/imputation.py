@@ -16,8 +16,7 @@ from isinglass.machine.threads import one_blas_thread
 from isinglass.network import Network
 from isinglass.records import Missing
 from isinglass.select.folds import MOST_CELLS, one_by_one
-from isinglass.select.run import Run
-from isinglass.select.settings import Settings
+from isinglass.select.settings import Run, Settings
 from isinglass.select.stochastic_em import Copies, StochasticEM
 from isinglass.storage import stored_as
 

@@ -25,8 +25,8 @@ from isinglass.select.path_selectors import EBIC, CrossValidation, StARS
 from isinglass.select.pooling import Pooled, pool_if_possible
 from isinglass.select.refit import free_estimate, observed
 from isinglass.select.row_labels import group_numbers, take_column
-from isinglass.select.run import Run
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
+from isinglass.select.settings import Run
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant, warn_determined

@@ -25,7 +25,7 @@ from isinglass import errors
 from isinglass.machine.threads import one_blas_thread, working
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
-from isinglass.select.run import Run
+from isinglass.select.settings import Run
 
 logger = logging.getLogger("isinglass")
 

@@ -19,8 +19,8 @@ from isinglass.results import Solution, as_solution
 from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free
-from isinglass.select.run import Run
 from isinglass.select.sandwich import Support
+from isinglass.select.settings import Run
 from isinglass.select.stochastic_em import PRIOR
 from isinglass.simulate.gibbs import Completions, among
 

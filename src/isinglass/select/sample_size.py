@@ -16,7 +16,7 @@ from isinglass.network import Network
 from isinglass.results import NetworkLike, as_network
 from isinglass.select.method import Method, MethodLike, as_method
 from isinglass.select.parallel import COUNTED, run_tasks, task_run
-from isinglass.select.run import Run
+from isinglass.select.settings import Run
 from isinglass.simulate import exact_sample, gibbs_sample
 from isinglass.simulate.enumeration import can_enumerate
 from isinglass.text_tables import Columns, show_columns

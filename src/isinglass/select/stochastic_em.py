@@ -24,8 +24,8 @@ from isinglass.errors import DataError, plural, setting, suppress_warnings, warn
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.select.refit import nearly_free
-from isinglass.select.run import Run
 from isinglass.select.selector import Selector
+from isinglass.select.settings import Run
 from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.gibbs import Completions, among, start_values

@@ -18,8 +18,7 @@ from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warn
 from isinglass.penalties import check_penalty_weights, refuse_labels
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
-from isinglass.select.run import Run
-from isinglass.select.settings import Alphas, Settings
+from isinglass.select.settings import Alphas, Run, Settings
 from isinglass.solve.alphas import TOLERANCE
 from isinglass.solve.exact_likelihood import exact_alpha_max, exact_path
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
