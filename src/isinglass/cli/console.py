@@ -94,10 +94,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
 
 
 def discard_output() -> int:
-    """Discard the rest of stdout, and return the exit code for a closed pipe.
-
-    Otherwise the interpreter would flush the buffer at exit, fail, and print an error.
-    """
+    """Discard the rest of stdout, which the interpreter could not flush, and return the exit code for a closed pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 

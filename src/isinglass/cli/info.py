@@ -42,8 +42,7 @@ def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
     data, columns = look_at(console, table, reading)
     found = describe_contents(data, columns)
     varies = len(found["constant_columns"]) < data.shape[1] and found["alpha_max"] != 0
-    with console.progress("Trial fits"):
-        found["estimate"] |= estimate_time(data, n_jobs) if varies else {"seconds": 0.0, "n_tried": 0, "finished": True}
+    found["estimate"] |= estimate_time(data, n_jobs) if varies else {"seconds": 0.0, "n_tried": 0, "finished": True}
     found["options"] = options_needed(data, columns, reading)
     if console.as_json:
         console.write_json(found)
@@ -213,10 +212,7 @@ def _describe_missing(data: Table) -> JsonObject:
 
 
 def describe_columns(data: Table, doubts: Sequence[MeaningWarning], gone: Mask | None) -> list[ColumnInfo]:
-    """Return a description of every column, in the order of the file.
-
-    ``doubts`` are the warnings about them, and ``gone`` the missing cells, also of rows that were left out.
-    """
+    """Return a description of every column; ``doubts`` are warnings, ``gone`` missing cells, also of dropped rows."""
     from isinglass.data import category_counts
 
     variables = data.variables
@@ -274,10 +270,7 @@ def _left_out(data: Table, label: Hashable) -> JsonObject:
 
 
 def options_needed(data: Table, columns: Sequence[ColumnInfo], reading: Reading) -> str:
-    """Return the options that fit needs, where something was guessed or cells are missing.
-
-    Constants are dropped, and columns that look like other row weights.
-    """
+    """Return the options that fit needs, where something was guessed or cells are missing; constants are dropped."""
     keys = [column.key for column in columns]
     weights, apart = find_weights(columns, reading)
     kinds: dict[int, str | None] = {}  # that are guessed; None: to be dropped
@@ -305,10 +298,9 @@ def row_names_number(data: Table) -> int | None:
 
 
 def find_weights(columns: Sequence[ColumnInfo], reading: Reading) -> tuple[int | None, list[int]]:
-    """Return the place of the column that `fit` can take for row weights, and the places of all that look like weights.
+    """Return the place of the column that `fit` can take for row weights, and those of all that look like weights.
 
-    `fit` takes none with missing cells, and needs two other columns. The options for `fit` make these columns weights
-    or drop them; here they are still variables.
+    The options for `fit` make these columns weights or drop them; here they are still variables.
     """
     from isinglass.data.meaning.guards import WEIGHTS
 

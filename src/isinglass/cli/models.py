@@ -90,19 +90,20 @@ class Loaded:
         assert self.fit is not None
         return Task(data, self.fit.method.paths).path(alphas)
 
-    def resamples(self, folder: pathlib.Path, kind: str = "rows") -> Bootstrap:
+    def resamples(self, folder: pathlib.Path | None, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote, if they are about the same network."""
         import numpy as np
 
         from isinglass.model_file import load
         from isinglass.select import Bootstrap
 
+        maker = f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
+        if folder is None:
+            raise click.UsageError(f"This figure needs --bootstrap FOLDER, which {maker} writes.")
         file = folder / RESAMPLES[kind]
         if not file.exists():
-            maker = f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
-            raise click.BadParameter(
-                f"{str(folder)!r} has no {file.name}, which {maker} writes.", param_hint="'--bootstrap'"
-            )
+            problem = f"{str(folder)!r} has no {file.name}, which {maker} writes."
+            raise click.BadParameter(problem, param_hint="'--bootstrap'")
         found = load(file)
         if not isinstance(found, Bootstrap) or found.kind != kind:
             raise DataError(f"{str(file)!r} holds no resamples of kind {kind!r}.")
@@ -132,8 +133,7 @@ class Loaded:
             from isinglass.select.imputation import ImputationSettings, complete_table
 
             how = ImputationSettings() if self.fit is None else self.fit.method.imputation
-            with console.progress("Imputing"):
-                data = complete_table(data, None, how)[0].whole()
+            data = complete_table(data, None, how)[0].whole()
         if self.fit is not None and (difference := _find_difference(self.fit, data)):
             remedy = "Read it with the options of the fit, such as --weights or --missing."
             raise DataError(f"This is not the table that the model was fitted to: {difference}. {remedy}")
@@ -141,11 +141,7 @@ class Loaded:
 
 
 def _find_difference(fit: Fit, data: Table) -> str:
-    """Say how a table differs from the fitted one in its number of rows or the shares of its categories; or nothing.
-
-    A time limit that ended the imputation of the fit leaves other draws than the whole one has: then the shares of
-    incomplete columns say nothing.
-    """
+    """Say how a table differs from the fitted one in its number of rows or the shares of its categories; or nothing."""
     import numpy as np
 
     from isinglass.records import category_shares
@@ -154,7 +150,7 @@ def _find_difference(fit: Fit, data: Table) -> str:
     if not np.isclose(fitted, here, rtol=1e-9):
         return f"the fit had {fitted:.6g} rows, counted with their weights, and this table has {here:.6g}"
     far = np.abs(category_shares(data) - fit.data.shares)
-    if far.max() <= 1e-9 or (fit.missing and fit.missing.is_cut):
+    if far.max() <= 1e-9 or (fit.missing and fit.missing.is_cut):  # a time limit: other cells would be drawn now
         return ""
     column = fit.network.names[fit.network.variables.column[far.argmax()]]
     return f"{column!r} has other shares of its values"
@@ -170,9 +166,8 @@ class Attributes:
     def read(cls, file: str | None, variables: Variables, taken: Collection[str] | None = None) -> Attributes:
         """Return the attributes of the nodes among some variables; none without a file.
 
-        The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that
-        it does not mention have no values; rows that mention no node are refused, because a misspelled name would go
-        unnoticed. Where attributes become columns of a file that has others, ``taken``, so are names that it uses.
+        Nodes that the file does not mention have no values. Rows that mention no node are refused, and names of
+        attributes that a file with such columns uses itself, ``taken``.
         """
         from isinglass.export.attributes import check_name
 

@@ -196,10 +196,7 @@ def check_ending(output: Path | None, endings: Collection[str], remedy: str = ""
 
 
 def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:
-    """Refuse a folder, a file that the command reads, or one whose folder cannot be made or written to.
-
-    Before anything is computed, which may take hours.
-    """
+    """Refuse a folder, a file that the command reads, or one whose folder cannot be made or written to."""
     if target is None:
         return
     above = next(folder for folder in target.absolute().parents if folder.exists())

@@ -93,9 +93,8 @@ def _print_cells(data: Table, names: Sequence[str], cells: AnyArray) -> tuple[st
 def _predict_cells(loaded: Loaded, data: Table) -> tuple[list[str], FloatArray]:
     """Return the names and values of the predicted columns: of a binary column the probability of a 1.
 
-    Where columns have categories, one for each category of a column, party=red, unless no value stands for it, as for
-    the other one of a constant; and for a continuous column the mean and the ends of an interval. A number is appended
-    to a name that the table or the prediction has already.
+    Where columns have categories, those of each value, party=red; of a continuous column the mean and an interval. A
+    number is appended to a name that the table or the prediction has already.
     """
     import numpy as np
 

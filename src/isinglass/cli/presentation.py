@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from isinglass.data import Table
-    from isinglass.select import Bootstrap
 
 PAGES = (".html", ".htm")  # another file is probably a table, named by mistake
 STEPS = 30  # of the slider of a page, if the model has no path of its own
@@ -62,8 +61,7 @@ def report(
         options["X"] = data = loaded.read_fitted(console, reading, table)
         settings["Table"] = reading.describe(data, table)
         if loaded.can_follow:
-            with console.progress("Path"):
-                options["path"] = loaded.follow(data, STEPS)
+            options["path"] = loaded.follow(data, STEPS)
     if bootstrap is not None:
         kinds = [kind for kind in RESAMPLES if (bootstrap / RESAMPLES[kind]).exists()] or ["rows"]
         found = options["bootstrap"] = [loaded.resamples(bootstrap, kind) for kind in kinds]
@@ -105,13 +103,6 @@ class Request:
             raise click.UsageError("This figure needs TABLE, the table of the fit.")
         return self.data
 
-    def resamples(self, kind: str = "rows") -> Bootstrap:
-        """Return the resamples that `isinglass bootstrap` wrote."""
-        if self.bootstrap is None:
-            maker = f"`isinglass bootstrap TABLE --kind {kind} -o FOLDER`"
-            raise click.UsageError(f"This figure needs --bootstrap FOLDER, which {maker} writes.")
-        return self.loaded.resamples(self.bootstrap, kind)
-
 
 def _path(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
     """Draw the path of the fit, or one made from the table."""
@@ -136,7 +127,7 @@ def _check(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
 def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
     from isinglass.evaluate.centrality import BRIDGES, MEASURES
 
-    result = ask.loaded.network if ask.bootstrap is None else ask.resamples()
+    result = ask.loaded.network if ask.bootstrap is None else ask.loaded.resamples(ask.bootstrap)
     measures = MEASURES if ask.groups is None else (*MEASURES, *BRIDGES)
     first: Axes = plot.centrality(result, of=measures, communities=ask.groups, width=ask.width or 180.0)[0]
     return first
@@ -147,11 +138,13 @@ KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "network": lambda plot, ask, ax: plot.network(ask.loaded.network, ax, groups=ask.groups),
     "centrality": _centrality,
     "path": _path,
-    "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax),
-    "differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax),
-    "strength-differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of="strength"),
+    "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.loaded.resamples(ask.bootstrap), ax),
+    "differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.loaded.resamples(ask.bootstrap), ax),
+    "strength-differences": lambda plot, ask, ax: plot.bootstrap_differences(
+        ask.loaded.resamples(ask.bootstrap), ax, of="strength"
+    ),
     "check": _check,
-    "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
+    "stability": lambda plot, ask, ax: plot.stability(ask.loaded.resamples(ask.bootstrap, "case-drop"), ax),
 }
 USED_BY: dict[str, tuple[str, ...]] = {"TABLE": ("path", "check"), "--attributes": ("network", "centrality")}
 USED_BY["--bootstrap"] = ("centrality", "bootstrap", "differences", "strength-differences", "stability")

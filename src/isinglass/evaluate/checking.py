@@ -61,9 +61,8 @@ class Comparison(Frozen):
     def describe(self, names: tuple[str, ...]) -> str:
         """Return how many shares are not reproduced, and the worst of them."""
         worst = int(np.argmax(np.where(self.flagged, np.abs(self.observed - self.expected), -1.0)))
-        example = "–".join(names[column] for column in self.columns[worst])
-        if self.what == "counts":
-            example = f"rows with {self.columns[worst, 0]} or more ones"
+        of = self.columns[worst].tolist()
+        example = f"rows with {of[0]} or more ones" if self.what == "counts" else "–".join(names[s] for s in of)
         shares = f"{self.expected[worst]:.2g} simulated, {self.observed[worst]:.2g} in the data"
         return f"{self.n_flagged} of {len(self.p_values)} {self.what} ({example}: {shares})"
 
