@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,20 +19,18 @@ from isinglass.names import tidy_name
 
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
 """Names of a first column that names the rows. pandas and R leave it empty."""
-_INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 
 def find_decimal(columns: Iterable[Iterable[str]], missing: Collection[Value] = BLANKS) -> str:
     """Return what separates the decimals of numbers in columns of words.
 
-    It is a comma if some columns have only numbers with it, ``inf`` and ``missing`` words, unless all of these may be
-    thousands: 1,200.
+    It is a comma if some columns have only numbers with it and ``missing`` words, unless all may be thousands: 1,200.
     """
     found = []
     for words in columns:
         commas = [word.strip() for word in words if "," in word]
         read = (read_cell(word, ",") for word in words) if commas else ()
-        if commas and all(value in missing or is_number(value) or _INFINITE.fullmatch(value) for value in read):
+        if commas and all(value in missing or is_number(value) for value in read):
             found += commas
     return "." if all(map(THOUSANDS.fullmatch, found)) else ","
 

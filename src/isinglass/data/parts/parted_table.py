@@ -248,12 +248,9 @@ class PartedTable:
 
     def gather(self) -> Table:
         """Return the rows as a table in this process; they must fit into its memory."""
-        bits, weights = zip(*self.each(_pack), strict=True)
-        codes = np.unpackbits(np.concatenate(bits), axis=1, count=self.shape[1])
-        if all(weight is None for weight in weights):
-            return Table(codes, self.variables)
-        filled = [np.ones(len(part)) if weight is None else weight for part, weight in zip(bits, weights, strict=True)]
-        return Table(codes, self.variables, np.concatenate(filled), self.weight_kind)
+        codes, weights = zip(*self.each(_rows), strict=True)
+        weight = None if self.weights is None else np.concatenate(weights)
+        return Table(np.concatenate(codes), self.variables, weight, self.weight_kind)
 
     def distinct_rows(self) -> Bytes:
         """Return the combinations of codes that occur, some of them more than once."""
@@ -285,8 +282,8 @@ def add_up(a: Any, b: Any) -> Any:  # Any: numbers, arrays, or tuples or dicts o
     return tuple(map(add_up, a, b)) if isinstance(a, tuple) else a + b
 
 
-def _pack(codes: Bytes, weight: FloatArray | None) -> tuple[Bytes, FloatArray | None]:
-    return np.packbits(codes, axis=1), weight
+def _rows(codes: Bytes, weight: FloatArray | None) -> tuple[Bytes, FloatArray]:
+    return codes, np.ones(len(codes)) if weight is None else weight
 
 
 def _distinct(codes: Bytes, weight: FloatArray | None) -> Bytes:
@@ -298,5 +295,5 @@ def _count(codes: Bytes, weight: FloatArray | None) -> float:
 
 
 def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
-    each = np.ones(len(codes)) if weight is None else weight
-    return float(each.min(initial=np.inf)), float(each.max(initial=-np.inf))
+    _, weight = _rows(codes, weight)
+    return float(weight.min(initial=np.inf)), float(weight.max(initial=-np.inf))
