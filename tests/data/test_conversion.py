@@ -205,9 +205,9 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (pl.LazyFrame({"a": [1]}), r"got the lazy frame polars.LazyFrame. Run its query first: X.collect\(\)"),
         (
             pd.DataFrame([[0, 1]], columns=["a", "a"]),
-            "names of columns must be different from each other; got 'a' twice. Rename one of them",
+            "got DataFrame: Expected unique column names, got:\n- 'a' 2 times",
         ),
-        (pa.table([[0], [1]], names=["a", "a"]), "^names of columns must be different from each other; got 'a' twice"),
+        (pa.table([[0], [1]], names=["a", "a"]), "got Table: Expected unique column names, got:\n- 'a' 2 times"),
         (pd.DataFrame([[0, 1]], columns=["1", 1]), "names of columns must be different from each other; got '1' twice"),
     ],
 )

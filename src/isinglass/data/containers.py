@@ -16,7 +16,7 @@ from isinglass.data.column import NUMBER_TYPES, Column, as_in_text, as_spelled, 
 from isinglass.data.meaning.rules import Cells
 from isinglass.data.source import Source, of_numbers, of_objects
 from isinglass.errors import DataError, setting
-from isinglass.names import refuse_repeated, tidy_name
+from isinglass.names import tidy_name
 
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
@@ -119,8 +119,6 @@ def as_frame(X: object) -> Frame | None:
     try:
         frame = nw.from_native(native, pass_through=True, allow_series=True)
     except Exception as error:  # which one depends on the version of narwhals
-        labels = getattr(X, "column_names", getattr(X, "columns", ()))  # the columns of Arrow are their cells
-        refuse_repeated(list(map(str, labels)), "names of columns", " Rename one of them.")
         raise DataError(f"X must be a data frame that narwhals can read; got {type(X).__name__}: {error}") from None
     if isinstance(frame, nw.Series):
         _check_shape((len(frame),), X)
