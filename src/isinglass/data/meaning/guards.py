@@ -1,13 +1,13 @@
 """Warnings about columns that probably do not mean what they seem to.
 
-A guard is a function that checks columns by one rule, which its docstring states, and yields what it doubts: the
-columns, what is seen in them, and a remedy. Nothing is changed here.
+A guard is a function that checks columns by one rule, which its docstring states, and returns what it doubts: the
+columns, if there are any, what is seen in them, and a remedy. Nothing is changed here.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ _MERGE = f"give them the same number ({setting('encode', python='encode={…: {�
 class Doubt(NamedTuple):
     """Columns that probably mean something else than they seem to."""
 
-    labels: Sequence[Hashable]  # as options call them
+    labels: Sequence[Hashable]  # as options call them; none: nothing is in doubt
     note: str  # a word or two
     seen: str  # what is seen in them
     remedy: str  # what to do, a sentence
@@ -53,17 +53,23 @@ class CodedColumn(NamedTuple):
     suspected: Collection[Value]  # values that probably stand for a missing answer
 
 
-def warn_of(doubts: Iterable[Doubt]) -> None:
+def warn_of(*doubts: Doubt) -> None:
     """Warn of every doubt."""
     for labels, note, seen, remedy in doubts:
-        columns = f"Column{'s' if len(labels) > 1 else ''} {listed(list(map(called, labels)), advice.LISTED)}"
-        warn(MeaningWarning(f"{columns}: {seen}. {remedy}", tuple(labels), note))
+        if labels:
+            columns = f"Column{'s' if len(labels) > 1 else ''} {_list(map(called, labels), ', ')}"
+            warn(MeaningWarning(f"{columns}: {seen}. {remedy}", tuple(labels), note))
+
+
+def _list(items: Iterable[object], sep: str = "; ") -> str:
+    """Return the first few of some items, and how many more there are."""
+    return listed(list(items), advice.LISTED, sep=sep)
 
 
 def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes: Codes) -> None:
     """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
     suspects = find_suspects(specs, rules)
-    warn_of(chain(guard_header(specs, rules), guard_codes(specs, suspects)))
+    warn_of(guard_header(specs, rules), *guard_codes(specs, suspects))
     if len(codes) >= recognition.ROWS_TO_JUDGE:
         columns = [CodedColumn(specs[j].label, rule, codes[:, j], suspects.get(j, ())) for j, rule in rules.items()]
         for guard in (guard_spans, guard_dates, guard_rare, guard_tails, guard_directions):
@@ -73,18 +79,15 @@ def check_meaning(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule], codes:
 def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> None:
     """Warn about columns of which nothing was stated: those left out, and those that may weight the rows."""
     places = [guess.place for guess in guesses.values() if guess.kind is None]
-    warn_of(guard_header(specs, places))
-    warn_of(guard_codes(specs, find_suspects(specs, places)))
-    warn_of(guard_left_out(guesses, specs[0].source.decimal))
-    warn_of(guard_weights(specs, guesses))
+    warn_of(guard_header(specs, places), *guard_codes(specs, find_suspects(specs, places)))
+    warn_of(*guard_left_out(guesses, specs[0].source.decimal), guard_weights(specs, guesses))
 
 
 def check_dependence(table: Table, specs: Sequence[ColumnSpec], *, are_combined: bool = False) -> None:
     """Warn about sets of indicator columns, unless they are combined, and about columns that others determine."""
-    labels = [spec.label for spec in specs]
     if len(table) >= recognition.ROWS_TO_JUDGE:
         warn_of(guard_sums(table, specs))
-        check_bits(table, labels, are_combined=are_combined)
+    check_bits(table, [spec.label for spec in specs], are_combined=are_combined)
 
 
 def check_bits(table: Table, labels: Sequence[Hashable], *, are_combined: bool = False) -> None:
@@ -92,43 +95,42 @@ def check_bits(table: Table, labels: Sequence[Hashable], *, are_combined: bool =
     if len(table) >= recognition.ROWS_TO_JUDGE:
         is_binary = np.array([kind == "binary" for kind in table.variables.kinds])
         sets = [] if are_combined else redundancy.indicator_sets(table.codes, is_binary)
-        warn_of(guard_indicators(_label(sets, labels)))
-        warn_of(guard_copies(_label(redundancy.dependent_columns(table.codes, is_binary, table.holes), labels)))
+        copies = redundancy.dependent_columns(table.codes, is_binary, table.holes)
+        warn_of(guard_indicators(_label(sets, labels)), guard_copies(_label(copies, labels)))
 
 
 def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[int, tuple[Value, ...]]:
     """Return the values in some columns that probably stand for a missing answer, by column."""
     columns = [j for j in places if not advice.is_below_name(specs[j].source, specs[j].place)]
-    return recognition.suspected_answers(
-        {j: specs[j].kept_values for j in columns}, {j: specs[j].column.labels for j in columns}
-    )
+    labels = {j: specs[j].column.labels for j in columns}
+    return recognition.suspected_answers({j: specs[j].kept_values for j in columns}, labels)
 
 
-def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> Iterator[Doubt]:
+def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> Doubt:
     """Columns of a file without a header whose only text is in the first row."""
     columns = [specs[j] for j in places if advice.is_below_name(specs[j].source, specs[j].place)]
-    if columns:
-        texts = show_values((spec.column.entries[0] for spec in columns), advice.SHOWN)
-        yield Doubt(
-            [spec.label for spec in columns], "header?", f"text in the first row only ({texts})", advice.HEADER.strip()
-        )
+    texts = show_values((spec.column.entries[0] for spec in columns), advice.SHOWN)
+    labels = [spec.label for spec in columns]
+    return Doubt(labels, "header?", f"text in the first row only ({texts})", advice.HEADER.strip())
 
 
-def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value, ...]]) -> Iterator[Doubt]:
+def guard_codes(specs: Sequence[ColumnSpec], suspects: Mapping[int, tuple[Value, ...]]) -> list[Doubt]:
     """Values that probably stand for a missing answer; columns with the same ones share a warning.
 
     The remedy names the columns where another column has the same value as an answer.
     """
+    doubts = []
     for codes in dict.fromkeys(suspects.values()):
         columns = [j for j, values in suspects.items() if values == codes]
         others = dict.fromkeys(value for j in columns for value in specs[j].kept_values if value not in codes)
         answers = ({*spec.values}.difference(suspects.get(j, ())) for j, spec in enumerate(specs))
         seen = f"{advice.show_coded(codes, specs[columns[0]].column.labels)} besides {show_values(others)}"
         remedy = advice.say_missing(codes, columns, [spec.label for spec in specs], answers)
-        yield Doubt([specs[j].label for j in columns], f"{show_values(codes, 3)} missing?", seen, remedy)
+        doubts.append(Doubt([specs[j].label for j in columns], f"{show_values(codes, 3)} missing?", seen, remedy))
+    return doubts
 
 
-def guard_spans(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
+def guard_spans(columns: Sequence[CodedColumn]) -> Doubt:
     """Ordered categories that are many steps apart: they may be numbers."""
     spans: dict[Hashable, float] = {}
     for label, rule, _, suspected in columns:
@@ -136,95 +138,81 @@ def guard_spans(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
             scores = zip(rule.values, rule.scores or (), strict=True)
             spans[label] = float(np.ptp([score for value, score in scores if value not in suspected] or [0.0]))
     wide = [label for label, span in spans.items() if span >= recognition.MANY_LEVELS]
-    if wide:
-        seen = f"ordered values that are up to {max(spans.values()):.0f} steps apart, and couplings are per step"
-        remedy = (
-            f"If they are numbers, use {advice.use_kind('continuous', wide)}; if they are names, {advice.drop(wide)}."
-        )
-        yield Doubt(wide, "a number?", seen, remedy)
+    most = max(spans.values(), default=0.0)
+    seen = f"ordered values that are up to {most:.0f} steps apart, and couplings are per step"
+    remedy = f"If they are numbers, use {advice.use_kind('continuous', wide)}; if they are names, {advice.drop(wide)}."
+    return Doubt(wide, "a number?", seen, remedy)
 
 
-def guard_dates(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
+def guard_dates(columns: Sequence[CodedColumn]) -> Doubt:
     """Categories that are all dates."""
     labels = [column.label for column in columns if recognition.are_dates(column.rule.values)]
-    if labels:
-        yield Doubt(labels, "dates", "dates", f"Leave out what is no variable ({advice.drop(labels)}).")
+    return Doubt(labels, "dates", "dates", f"Leave out what is no variable ({advice.drop(labels)}).")
 
 
-def guard_rare(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
+def guard_rare(columns: Sequence[CodedColumn]) -> Doubt:
     """Categories of few rows, unless they probably stand for a missing answer."""
-    rare: dict[Hashable, list[str]] = defaultdict(list)
+    rare: dict[str, Hashable] = {}
     for label, rule, codes, suspected in columns:
         if isinstance(rule, Levels) and rule.n_categories > 2:
             counts = np.bincount(codes[codes >= 0], minlength=rule.n_categories).tolist()
             for value, count in zip(rule.values, counts, strict=True):
                 if 0 < count < FEW_ROWS and value not in suspected:
-                    rare[label].append(f"{value!r} of column {called(label)} ({plural(count, 'row')})")
-    if rare:
-        shown = listed(list(chain(*rare.values())), advice.LISTED)
-        remedy = f"Their couplings are unreliable: {_MERGE} as others, or leave the column out ({advice.DROP})."
-        yield Doubt(list(rare), "rare category", f"categories of fewer than {FEW_ROWS} rows: {shown}", remedy)
+                    rare[f"{value!r} of column {called(label)} ({plural(count, 'row')})"] = label
+    seen = f"categories of fewer than {FEW_ROWS} rows: {_list(rare, ', ')}"
+    remedy = f"Their couplings are unreliable: {_MERGE} as others, or leave the column out ({advice.DROP})."
+    return Doubt(list(dict.fromkeys(rare.values())), "rare category", seen, remedy)
 
 
-def guard_tails(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
+def guard_tails(columns: Sequence[CodedColumn]) -> Doubt:
     """Numbers with a long tail, by the skewness of their steps: couplings can hardly be linear in them."""
     labels = []
     for label, rule, codes, _ in columns:
         if isinstance(rule, Steps) and not rule.is_normal:
-            cells = codes[codes >= 0].astype(np.float64)
-            away = cells - cells.mean()
+            away = codes[codes >= 0] - codes[codes >= 0].mean()
             if abs((away**3).mean()) > SKEWNESS * (away**2).mean() ** 1.5:
                 labels.append(label)
-    if labels:
-        scores = setting("normal_scores", labels, python=advice.say_of_all("scores", labels, "normal"))
-        remedy = f"Take logarithms first, or use ranks instead with {scores}."
-        yield Doubt(labels, "long tail", "a long tail, and couplings are linear in the values", remedy)
+    scores = setting("normal_scores", labels, python=advice.say_of_all("scores", labels, "normal"))
+    remedy = f"Take logarithms first, or use ranks instead with {scores}."
+    return Doubt(labels, "long tail", "a long tail, and couplings are linear in the values", remedy)
 
 
-def guard_directions(columns: Sequence[CodedColumn]) -> Iterator[Doubt]:
+def guard_directions(columns: Sequence[CodedColumn]) -> Doubt:
     """Ordered columns that are negatively correlated with the others of their battery.
 
     A battery is a scale, columns whose names differ in a number at the end; or all columns, if there is no scale.
     """
     items = {column.label: column.codes for column in columns if column.rule.kind == "ordinal"}
-    if not recognition.FEWEST_ITEMS <= len(items) <= MOST_ITEMS:
-        return
     scales: dict[str, list[Hashable]] = defaultdict(list)
     for label in items:
         scales[recognition.scale_of(label)].append(label)
     batteries = [scale for scale in scales.values() if len(scale) >= recognition.FEWEST_ITEMS] or [list(items)]
-    some = slice(None, None, max(1, len(columns[0].codes) // recognition.MOST_ROWS))
-    turned = [
-        scale[k]
-        for scale in batteries
-        for k in recognition.reversed_items(np.stack([items[name][some] for name in scale]))
-    ]
-    if turned:
-        remedy = f"If the wording is reversed, recode with {setting('reverse', advice.option_keys(turned))}."
-        yield Doubt(turned, "reversed?", "against the direction of the others", remedy)
+    turned = []
+    for scale in batteries if recognition.FEWEST_ITEMS <= len(items) <= MOST_ITEMS else ():
+        codes = np.stack([items[label] for label in scale])
+        some = codes[:, :: max(1, codes.shape[1] // recognition.MOST_ROWS)]
+        turned += [scale[k] for k in recognition.reversed_items(some)]
+    remedy = f"If the wording is reversed, recode with {setting('reverse', advice.option_keys(turned))}."
+    return Doubt(turned, "reversed?", "against the direction of the others", remedy)
 
 
-def guard_measured(columns: Mapping[Hashable, Rule]) -> Iterator[Doubt]:
+def guard_measured(columns: Mapping[Hashable, Rule]) -> Doubt:
     """Columns that were read as numbers because they can be nothing else."""
     grids = {label: rule.in_words for label, rule in columns.items() if isinstance(rule, Steps)}
-    if grids:
-        labels, shown = list(grids), [f"{called(label)} in {words}" for label, words in grids.items()]
-        seen = f"read as continuous ({listed(shown, advice.LISTED, sep='; ')})"
-        cut = setting("binarize", python="binarize={…: …}")
-        remedy = (
-            f"If this is what you want, use {advice.use_kind('continuous', labels)}; otherwise choose thresholds "
-            f"({cut}), or leave out what is no variable ({advice.drop(labels)})."
-        )
-        yield Doubt(labels, "read as a number", seen, remedy)
+    labels, cut = list(grids), setting("binarize", python="binarize={…: …}")
+    seen = f"read as continuous ({_list(f'{called(label)} in {words}' for label, words in grids.items())})"
+    remedy = (
+        f"If this is what you want, use {advice.use_kind('continuous', labels)}; otherwise choose thresholds ({cut}), "
+        f"or leave out what is no variable ({advice.drop(labels)})."
+    )
+    return Doubt(labels, "read as a number", seen, remedy)
 
 
-def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> Iterator[Doubt]:
+def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> list[Doubt]:
     """Columns that a guess leaves out, by the reason; nothing is lost with a column without answers."""
-    by_note: dict[str, list[Hashable]] = defaultdict(list)
-    for label, guess in guesses.items():
-        if guess.note not in ("", NO_ANSWERS):
-            by_note[guess.note].append(label)
-    for note, labels in by_note.items():
+    doubts = []
+    for note in dict.fromkeys(guess.note for guess in guesses.values() if guess.note not in ("", NO_ANSWERS)):
+        labels = [label for label, guess in guesses.items() if guess.note == note]
         values = list(chain(*(guesses[label].values for label in labels)))
         reason, remedy = note, "To keep a column, state its kind."
         if note == IDENTIFIER:
@@ -237,10 +225,11 @@ def guard_left_out(guesses: Mapping[Hashable, Guess], decimal: str | None) -> It
             remedy = f"To keep a column, make such cells missing ({advice.make_missing(list(endless))})."
         elif note == DATES:
             remedy = "A network has no kind for dates."
-        yield Doubt(labels, note, f"left out ({reason})", remedy + advice.remark_numbers(values, decimal))
+        doubts.append(Doubt(labels, note, f"left out ({reason})", remedy + advice.remark_numbers(values, decimal)))
+    return doubts
 
 
-def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Iterator[Doubt]:
+def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> Doubt:
     """Columns of numbers that are called like row weights or counts and have the values of such."""
     labels = [
         label
@@ -250,71 +239,59 @@ def guard_weights(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
         and all(map(is_number, guess.values))
         and recognition.are_weights(label, specs[guess.place].numbers)
     ]
-    is_battery = len({recognition.scale_of(label) for label in labels}) < len(labels)  # w1, w2, w3
-    if not labels or is_battery:
-        return
+    if len({recognition.scale_of(label) for label in labels}) < len(labels):  # a battery: w1, w2, w3
+        labels = []
     use = f"pass it as sample_weight and leave it out ({advice.drop(labels)})"
     if specs[0].source.is_file:
         others = f" and leave the others out ({advice.drop(labels[1:])})" if labels[1:] else ""
-        use = f"use {setting('weights', labels[0])}{others}"
-    remedy = (
-        f"If it counts or weights the rows, {use}; if it is a variable, use {advice.use_kind('continuous', labels)}."
-    )
-    yield Doubt(labels, WEIGHTS, "looks like row weights", remedy)
+        use = f"use {setting('weights', *labels[:1])}{others}"
+    kind = advice.use_kind("continuous", labels)
+    remedy = f"If it counts or weights the rows, {use}; if it is a variable, use {kind}."
+    return Doubt(labels, WEIGHTS, "looks like row weights", remedy)
 
 
-def guard_indicators(sets: Sequence[Sequence[Hashable]]) -> Iterator[Doubt]:
+def guard_indicators(sets: Sequence[Sequence[Hashable]]) -> Doubt:
     """Columns of which at most one is 1 in any row."""
-    if sets:
-        shown = [f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets]
-        python = "as_table(…, combine_indicators=True), also in read_table"
-        seen = (
-            f"indicators of {plural(len(sets), 'variable')}, of which at most one is 1 in any row: "
-            f"{listed(shown, advice.LISTED, sep='; ')}"
-        )
-        remedy = (
-            "Edges within a set hide those between variables: combine each set into one column with "
-            f"{setting('combine_indicators', True, python=python)}."
-        )
-        yield Doubt(list(chain(*sets)), "indicator", seen, remedy)
+    shown = _list(f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets)
+    seen = f"indicators of {plural(len(sets), 'variable')}, of which at most one is 1 in any row: {shown}"
+    python = "as_table(…, combine_indicators=True), also in read_table"
+    remedy = (
+        "Edges within a set hide those between variables: combine each set into one column with "
+        f"{setting('combine_indicators', True, python=python)}."
+    )
+    return Doubt(list(chain(*sets)), "indicator", seen, remedy)
 
 
-def guard_copies(groups: Sequence[Sequence[Hashable]]) -> Iterator[Doubt]:
+def guard_copies(groups: Sequence[Sequence[Hashable]]) -> Doubt:
     """Columns of which each determines the others of its group: equal, opposite, or with other words for the same."""
-    if groups:
-        shown = [listed(list(map(called, group)), advice.LISTED, sep=" = ") for group in groups]
-        redundant = [label for group in groups for label in group[1:]]
-        equal = listed(shown, advice.LISTED, sep="; ")
-        seen = f"as read, they determine each other in every row, like copies or opposites: {equal}"
-        remedy = f"Leave out all but one of each group ({advice.drop(redundant)})."
-        yield Doubt(list(chain(*groups)), "duplicate", seen, remedy)
+    shown = _list(_list(map(called, group), " = ") for group in groups)
+    seen = f"as read, they determine each other in every row, like copies or opposites: {shown}"
+    redundant = [label for group in groups for label in group[1:]]
+    remedy = f"Leave out all but one of each group ({advice.drop(redundant)})."
+    return Doubt(list(chain(*groups)), "duplicate", seen, remedy)
 
 
-def guard_sums(table: Table, specs: Sequence[ColumnSpec]) -> Iterator[Doubt]:
+def guard_sums(table: Table, specs: Sequence[ColumnSpec]) -> Doubt:
     """Columns that can be computed from others, such as the total of some items.
 
     Relations between binary columns are those of indicators, which have a warning of their own.
     """
     variables = table.variables
-    kinds = np.array(variables.kinds)
+    kinds, found = np.array(variables.kinds), list[list[int]]()
     columns = np.flatnonzero((kinds != "nominal") & variables.is_modeled)
-    if len(columns) > MOST_ITEMS or (kinds[columns] == "binary").all():
-        return
-    rows = np.unique(np.linspace(0, len(table) - 1, recognition.MOST_ROWS).astype(np.intp))
-    found = [
-        columns[group].tolist() for group in redundancy.linear_relations(_numbers(table, specs, columns.tolist(), rows))
-    ]
-    groups = _label((group for group in found if (kinds[group] != "binary").any()), [spec.label for spec in specs])
-    if groups:
-        computed = [group[0] for group in groups]
-        shown = [f"{called(first)} from {listed([*map(called, others)], advice.LISTED)}" for first, *others in groups]
-        seen = f"can be computed from others, as a total or a difference can: {listed(shown, advice.LISTED, sep='; ')}"
-        remedy = (
-            "Given all others, none of these columns varies: their couplings grow until the penalty stops them, their "
-            "other edges are unreliable, and the fit takes long. Leave out each of them, or one of its others "
-            f"({advice.drop(computed)})."
-        )
-        yield Doubt(computed, "computed", seen, remedy)
+    if len(columns) <= MOST_ITEMS and (kinds[columns] != "binary").any():
+        rows = np.unique(np.linspace(0, len(table) - 1, recognition.MOST_ROWS).astype(np.intp))
+        relations = redundancy.linear_relations(_numbers(table, specs, columns.tolist(), rows))
+        found = [columns[group].tolist() for group in relations if (kinds[columns[group]] != "binary").any()]
+    groups = _label(found, [spec.label for spec in specs])
+    computed = [group[0] for group in groups]
+    shown = _list(f"{called(first)} from {_list(map(called, others), ', ')}" for first, *others in groups)
+    remedy = (
+        "Given all others, none of these columns varies: their couplings grow until the penalty stops them, their "
+        f"other edges are unreliable, and the fit takes long. Leave out each, or another of its group "
+        f"({advice.drop(computed)})."
+    )
+    return Doubt(computed, "computed", f"can be computed from others, as a total or a difference can: {shown}", remedy)
 
 
 def _numbers(table: Table, specs: Sequence[ColumnSpec], columns: Sequence[int], rows: NDArray[np.intp]) -> FloatArray:
