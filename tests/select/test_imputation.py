@@ -1,6 +1,5 @@
 """Imputation: cells come from the network, nothing observed changes, bad tables have a defined result or message."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -68,8 +67,7 @@ def test_without_time_the_network_is_sparse_and_not_empty(monkeypatch):
     table = as_table(HOLES, missing="impute")
     with pytest.warns(ConvergenceWarning, match="after 1 round. Raise max_time"):
         fit = Method().fit(table, run=Run(max_time=1e-9))
-    stages = r"alphas of stage 1 below [0-9.]+, stage 2, the check by prediction"
-    assert re.fullmatch(f"rounds of imputation, {stages} and standard errors", fit.selection.left_out)
+    assert fit.selection.left_out == "rounds of imputation, further networks and standard errors"
     assert np.isfinite(fit.refits.edges).any()
     assert np.isnan(fit.refits.edge_errors).all()
     assert fit.imputation.network.n_edges > 0

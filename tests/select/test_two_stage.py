@@ -351,7 +351,7 @@ def test_a_time_that_is_spent_in_a_sample_or_after_it_is_said(monkeypatch, looks
     monkeypatch.setattr(Task, "is_late", property(lambda task: next(late, True)))
     found = two_stage(table)
     assert (found.reason, found.solution.n_edges > 0) == ("time", True)
-    assert found.left_out[0].startswith("alphas of stage")
+    assert found.left_out == ("further networks",)
     assert found.solution.kkt_residual <= 1e-7
 
 
@@ -359,18 +359,15 @@ def test_a_time_that_is_spent_in_a_sample_or_after_it_is_said(monkeypatch, looks
 
 
 @pytest.mark.parametrize(
-    ("looks", "number", "left_out"),
-    [
-        (3, 0, "alphas of stage 1 below [0-9.]+, stage 2 and the check by prediction"),
-        (25, 1, "alphas of stage 2 below [0-9.]+ and the check by prediction"),
-    ],
+    ("looks", "number"),
+    [(3, 0), (25, 1)],
 )
-def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number, left_out):
+def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number):
     asked = []
     monkeypatch.setattr(Task, "is_late", property(lambda task: len(asked) > looks or asked.append(0)))
     fit = Method(standard_errors=False).fit(X, run=Run(max_time=60))
     assert fit.selection.stages.number == number
-    assert re.fullmatch(left_out, fit.selection.left_out)
+    assert fit.selection.left_out == "further networks"
     assert fit.solution.kkt_residual <= 1e-7
     assert "Left out" in fit.summary()
     assert "the time limit was reached" in fit.summary()

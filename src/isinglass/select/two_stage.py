@@ -33,7 +33,7 @@ KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 MOST_SEARCHED = 500_000  # rows of a table in parts up to which penalties are searched and checked on all of them
 MOST_GATHERED = 100_000_000
 """Cells of such a sample up to which it is searched in this process, where no messages are waited for: 2 GB."""
-CHECK = "the check by prediction"
+FURTHER = ("further networks",)  # what there was no time for
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -174,14 +174,13 @@ class TwoStage(Selector):
             folds = self._split(task) if keep > 0 else []
             first = first_stage(task).search(self.alphas)
             if task.is_late:
-                left_out = _alphas_below(first, 1), "stage 2", CHECK
-                return TwoStageChoice.of([first], "time", keep, left_out)
+                return TwoStageChoice.of([first], "time", keep, FURTHER)
             if not first.solution.n_edges:
                 return TwoStageChoice.of([first], "empty", keep)
             second = second_stage(task, first.solution, FULL, self._price(task)).search()
             if task.is_late:
                 best = (1, second.index) if second.solution.n_edges else (0, first.index)
-                return TwoStageChoice.of([first, second], "time", keep, (_alphas_below(second, 2), CHECK), at=best)
+                return TwoStageChoice.of([first, second], "time", keep, FURTHER, at=best)
             if not folds:
                 if keep > 0:
                     warn(DataWarning("the choice was not checked by prediction, which needs two rows or groups."))
@@ -196,10 +195,9 @@ class TwoStage(Selector):
             # Beyond the end of stage 2 the EBIC is smaller: that network is checked instead.
             return self._check(task, folds, *check.stages[: REWEIGHTED + 1])
         stages, place = check.solved(place)
-        n_folds, left_out = len(check.held_out.fits), list[str]()
-        if check.held_out.is_cut:
-            left_out.append(f"networks that {CHECK} would have looked at" if n_folds else CHECK)
-        return replace(TwoStageChoice.of(stages, reason, check.keep, left_out, at=place), n_folds=n_folds)
+        left_out = FURTHER if check.held_out.is_cut else ()
+        found = TwoStageChoice.of(stages, reason, check.keep, left_out, at=place)
+        return replace(found, n_folds=len(check.held_out.fits))
 
     def _follow(self, task: Task, found: TwoStageChoice, share: float) -> TwoStageChoice:
         """Choose as in a sample of a share of the rows.
@@ -223,7 +221,7 @@ class TwoStage(Selector):
                 search = second_stage(task, stages[0].solution, exponent, self._price(task))
                 stages.append(search.search(sample=expect(chosen.solution, exponent)))
             stage = stages[-1]
-            left_out = (_alphas_below(stage, len(stages)),) if task.is_late else ()
+            left_out = FURTHER if task.is_late else ()
             if found.reason in ("ebic", "time"):  # without time, the best network of the sample is solved in all rows
                 return TwoStageChoice.of(stages, "time" if left_out else "ebic", keep, left_out)
             ratio = found.solution.alpha / chosen.solution.alpha if chosen.solution.alpha else 1.0
@@ -254,11 +252,6 @@ class TwoStage(Selector):
             return split_parts(self.n_folds, rng)
         n_units = count_units(table, groups)
         return split_rows(table, groups, min(self.n_folds, n_units), rng) if n_units > 1 else []
-
-
-def _alphas_below(stage: Stage, number: int) -> str:
-    """Return what a search that ended early has left out of a stage, counted from 1, in words."""
-    return f"alphas of stage {number} below {stage.path[-1].alpha:.3g}"
 
 
 def draw_sample(task: Task, n_folds: int, random_state: RandomSource) -> Task | None:
