@@ -436,10 +436,10 @@ def valid(tmp_path_factory):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda h: h | {"kind": "other"}, "not a file of this kind, but 'other'"),
-        (lambda h: h | {"version": 4}, "written by an older version of isinglass"),
-        (lambda h: h | {"version": 21}, "layout 21, and this version of isinglass reads 20"),
-        (lambda h: h | {"version": "5"}, "layout 5"),
+        (lambda h: h | {"kind": "other"}, "of kind 'other'"),
+        (lambda h: h | {"version": 4}, "layout 4; this version reads 'isinglass model' of layout 20"),
+        (lambda h: h | {"version": 21}, "layout 21"),
+        (lambda h: h | {"version": "5"}, "layout '5'"),
         (lambda h: h | {"content": {"Pipeline": {}}}, "unknown class, 'Pipeline'"),
         (lambda h: h | {"content": {}}, "damaged"),
         (lambda h: h | {"content": {"mapping": [], "list": []}}, "damaged"),

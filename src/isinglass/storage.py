@@ -235,13 +235,12 @@ def _read_header(text: AnyArray | None, kind: str, version: int) -> JsonObject:
     if text.size > MAX_HEADER_BYTES:
         raise OversizedError(f"its header has {text.size} bytes")
     header: JsonObject = json.loads(text.tobytes())
-    found_kind, found = header["kind"], header["version"]
-    if found_kind != kind:
-        raise DamagedError(f"it is not a file of this kind, but {str(found_kind)[:80]!r}")
-    if is_whole(found) and found < version:
-        raise DamagedError("it was written by an older version of isinglass, whose files can no longer be read")
-    if found != version:
-        raise DamagedError(f"it has layout {str(found)[:80]}, and this version of isinglass reads {version}")
+    found = header["kind"], header["version"]
+    if found != (kind, version):
+        wrong, layout = (repr(each)[:80] for each in found)
+        raise DamagedError(
+            f"it is of kind {wrong} and layout {layout}; this version reads {kind!r} of layout {version}"
+        )
     return header
 
 
@@ -264,9 +263,13 @@ class _Reading:
             return tree
         ((kind, content),) = tree.items()
         if kind == "array":
-            return self._array(content)
+            self._take(BYTES_PER_ARRAY + self._arrays[content].nbytes)
+            return self._arrays[content]
         if kind == "same":
-            return self._record_before(content)
+            self._take(BYTES_PER_RECORD)
+            if content not in range(len(self._records)):
+                raise DamagedError("it refers to a record that is not there")
+            return self._records[content]
         if kind == "list":
             return list(map(self.value, content))
         if kind == "mapping":
@@ -284,17 +287,6 @@ class _Reading:
         self._room -= n_bytes
         if self._room < 0:
             raise OversizedError("it has more records than there is room for")
-
-    def _array(self, name: str) -> AnyArray:
-        array = self._arrays[name]
-        self._take(BYTES_PER_ARRAY + array.nbytes)
-        return array
-
-    def _record_before(self, number: object) -> object:
-        if not is_whole(number) or not 0 <= number < len(self._records):
-            raise DamagedError("it refers to a record that is not there")
-        self._take(BYTES_PER_RECORD)
-        return self._records[number]
 
 
 def _sparse(layout: str, n_rows: int, n_columns: int, *arrays: AnyArray) -> sp.csr_array | sp.csc_array:
