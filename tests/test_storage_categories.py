@@ -149,7 +149,7 @@ WRONG = [
     (f"{NODES}.kinds", ("ordinal",), "one entry per"),
     (f"{NODES}.kinds", ("cardinal",) * 4, 'kinds must be one of "binary"'),
     (f"{NODES}.kinds", None, "Variables.kinds is not tuple"),
-    (f"{NODES}.kinds", ("nominal",) * 4, "nominal column"),
+    (f"{NODES}.kinds", ("nominal",) * 4, "is nominal"),
     (f"{NODES}.kinds", ("binary",) * 4, "is binary"),
     (f"{NODES}.categories", (("a",),) * 4, "2 to 256"),
     (f"{NODES}.categories", (tuple(range(257)),) * 4, "2 to 256"),

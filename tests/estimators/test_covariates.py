@@ -28,7 +28,7 @@ from isinglass import (
     read_table,
     refit,
 )
-from isinglass.errors import ArgumentError, DataError, DataWarning
+from isinglass.errors import DataError, DataWarning
 from isinglass.export import to_networkx
 
 ITEMS = ["a", "b", "c", "d"]
@@ -72,7 +72,7 @@ def test_another_table_is_read_alike():
     ],
 )
 def test_what_is_no_covariate_is_refused(given, message):
-    with pytest.raises(ArgumentError, match=message):
+    with pytest.raises(DataError, match=message):
         as_table(frame(), covariates=given)
 
 
