@@ -315,7 +315,8 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     assert found.solution.kkt_residual <= 1e-7
     assert keep or found.solution.edge_index.tolist() == whole.solution.edge_index.tolist()
     said = method.fit(table).methods_text()
-    assert "searched and checked in a random sample of 750 rows, and then searched near those in all rows" in said
+    assert "searched in a random sample of 750 rows, and then near those in all rows" in said
+    assert "5-fold cross-validation of 750 sampled rows" in said
     with pytest.raises(DataError, match="groups cannot be given for a table in parts"):
         method.choose(table, groups=np.arange(1500))
 

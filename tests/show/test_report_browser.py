@@ -694,7 +694,7 @@ def test_missing_cells_are_a_share_of_all_columns(visit, tmp_path, table):
     data = replace(data, variables=data.variables.with_covariates([data.names[0]]))
     fit = Method(selector=Fixed(0.05)).fit(data)
     share = gone.mean()
-    assert f"{gone.sum()} missing cells ({share:.1%})" in fit.methods_text()
+    assert f"Missing cells ({gone.sum()}, {share:.1%})" in fit.methods_text()
     facts = visit(write(fit, tmp_path / "covariate.html")).text_content("#missing-facts")
     assert f"{100 * share:.1f} % of {len(gone)} rows × {gone.shape[1]} columns." in facts
 
@@ -1204,7 +1204,7 @@ def test_figures_of_groups_have_one_size(tabs, tmp_path, table, width):
     write_comparison(found, tmp_path / "groups.html")
     page = tabs.open((tmp_path / "groups.html").as_uri())
     page.set_viewport_size({"width": width, "height": 900})
-    sizes = page.evaluate("[...document.querySelector('.row').querySelectorAll('svg')].map((e) => e.clientWidth)")
+    sizes = page.evaluate("[...document.querySelector('.row').querySelectorAll('img')].map((e) => e.clientWidth)")
     tabs.leave()
     assert len(sizes) == 4
     assert len(set(sizes)) == 1

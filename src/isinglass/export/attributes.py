@@ -78,7 +78,6 @@ def annotate(
 
 
 def _node_columns(network: Network, attributes: Attributes) -> dict[str, Sequence[Cell]]:
-    """Return what a network and its user say about the nodes."""
     variables, columns = network.variables, dict[str, Sequence[Cell]]()
     if variables.is_binary:
         columns["field"] = network.fields.tolist()
@@ -95,7 +94,6 @@ def _node_columns(network: Network, attributes: Attributes) -> dict[str, Sequenc
 
 
 def _edge_columns(network: Network, attributes: Attributes) -> dict[str, Sequence[Cell]]:
-    """Return what a network and its user say about the edges."""
     table = network.edges()
     columns: dict[str, Sequence[Cell]] = {name: table[name].tolist() for name in ("coupling", "sign", "weight")}
     for key, values in attributes:
@@ -137,7 +135,6 @@ def list_columns(table: object, name: str) -> Attributes:
 
 
 def _facts(network: NetworkLike) -> dict[str, Cell]:
-    """Return alpha and the certificate of a fitted network."""
     solution = solution_of(network)
     if solution is None:
         return {}

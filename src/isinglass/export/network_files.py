@@ -257,7 +257,6 @@ def _add_graphml_values(element: Element, of: str, values: Mapping[str, str]) ->
 
 
 def _present(columns: Columns, k: int) -> dict[str, str]:
-    """Return the values that there are of a node or an edge, as texts for XML."""
     return {name: xml_characters(value_text(value)) for name, value in _cells(columns, k).items() if value is not None}
 
 

@@ -156,7 +156,6 @@ def _repel(xy: FloatArray, mass: FloatArray, rng: Generator) -> tuple[FloatArray
 
 
 def _turn_wide(xy: FloatArray) -> FloatArray:
-    """Return the positions rotated so that their longest direction is horizontal."""
     _, axes = np.linalg.eigh(np.cov(xy.T))
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     return np.asarray(xy @ axes[:, ::-1])

@@ -114,7 +114,6 @@ def node_spacing(ax: Axes, n_nodes: int) -> float:
 
 
 def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
-    """Set the limits of the axes."""
     low, high = xy.min(axis=0), xy.max(axis=0)
     half = np.maximum(0.58 * (high - low), 0.05 * max(float((high - low).max()), 1.0))
     if keep_aspect:

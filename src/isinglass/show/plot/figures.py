@@ -407,5 +407,4 @@ def row_height(n_rows: int) -> float:
 
 
 def _pair_names(pairs: IntArray, names: Sequence[str], longest: int) -> list[str]:
-    """Return a short name for each row of node numbers."""
     return [" – ".join(readable(names[node], longest) for node in pair) for pair in pairs.tolist()]

@@ -90,7 +90,6 @@ def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotati
 
 
 def _draw_leaders(ax: Axes, anchors: FloatArray, centers: FloatArray, sizes: FloatArray, nearest: FloatArray) -> None:
-    """Draw lines from nodes to distant labels."""
     ends = np.clip(anchors, centers - sizes / 2, centers + sizes / 2)
     far = np.hypot(*(ends - anchors).T) > nearest
     segments = ax.transData.inverted().transform(np.stack([anchors[far], ends[far]], axis=1).reshape(-1, 2))

@@ -24,6 +24,7 @@ from isinglass.show.report.page_data import read_wording
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WIDTH = 130.0  # of figures in millimeters, which decides how large letters are
 MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
 
 
@@ -118,10 +119,10 @@ def _draw_figures(result: GroupComparison) -> dict[str, str]:
     return {"NETWORKS": "".join(networks), "DIFFERENCE": "".join(differences), "TESTS": "".join(tests)}
 
 
-def _figure(caption: str, draw: Callable[[], Axes]) -> str:
-    from isinglass.show.plot.canvas import figure_bytes
+def _figure(caption: str, draw: Callable[[Axes], Axes]) -> str:
+    from isinglass.show.plot.canvas import figure_bytes, paper_axes
 
-    picture = base64.b64encode(figure_bytes(draw, ".svg")).decode("ascii")
+    picture = base64.b64encode(figure_bytes(lambda: draw(paper_axes(WIDTH, 0.7 * WIDTH)), ".svg")).decode("ascii")
     text, source = html.escape(caption), f"data:image/svg+xml;base64,{picture}"
     return f'<figure><figcaption>{text}</figcaption><img alt="{text}" src="{source}"></figure>'
 

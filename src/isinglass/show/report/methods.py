@@ -79,7 +79,6 @@ def describe_comparison(found: GroupComparison) -> Draft:
 
 
 def _imputed_from(network: Network) -> str:
-    """Say how the network was estimated that missing cells were drawn from."""
     return f"a network whose edges were selected {_chosen_by(MODEL, network)}, and refitted almost without a penalty"
 
 
@@ -99,7 +98,6 @@ def _chosen_by(selector: Selector, network: Network) -> str:
 
 
 def _say_choice(fit: Fit, network: Network) -> Iterator[str]:
-    """Say what chose the penalty; of the two-stage estimate what decided in the end."""
     selector, at, stages = fit.method.selector, _at(fit.solution.alpha), fit.selection.stages
     if selector.is_given:
         yield f"The penalty was {selector.words}{at}."
@@ -110,7 +108,7 @@ def _say_choice(fit: Fit, network: Network) -> Iterator[str]:
         yield f"The lasso of the first stage has {plural(first.n_edges, 'edge')}{_at(first.alpha)}."
         if stages.n_sampled:
             sample = f"a random sample of {stages.n_sampled} rows"
-            yield f"Penalties were searched and checked in {sample}, and then searched near those in all rows."
+            yield f"Penalties were searched in {sample}, and then near those in all rows."
         yield from explain_choice(fit)
         if fit.selection.left_out:
             yield f"A time limit ended the search before it reached {fit.selection.left_out}."
@@ -128,6 +126,7 @@ def _explain_stages(stages: TwoStageRecord, at: str) -> Iterator[str]:
     """Say for which reason a network was taken; ``at`` is its penalty, or nothing where that is named already."""
     clearly = f"clearly better (by two standard errors and {1 - stages.keep:.0%} of the gain over one without edges)"
     folds = f"{stages.n_folds}-fold cross-validation"
+    folds += f" of {stages.n_sampled} sampled rows" if stages.n_sampled else ""
     match stages.reason:
         case "empty" if stages.ended_first:
             yield "The first stage found no edges, so no second stage was needed."
@@ -153,7 +152,6 @@ def _explain_stages(stages: TwoStageRecord, at: str) -> Iterator[str]:
 
 
 def _say_edges(fit: Fit) -> Iterator[str]:
-    """Say how many edges there are, and what is known of their errors."""
     yield f"The network has {fit.solution.n_edges} of {plural(fit.network.n_pairs, 'possible edge')}."
     if fit.refits is not None and np.isfinite(fit.refits.edge_errors).any():
         is_pooled = fit.missing is not None and fit.missing.edge_information is not None
@@ -197,12 +195,10 @@ def _say_resamples(found: Bootstrap) -> Iterator[str]:
 
 
 def _say_check(found: ModelCheck) -> Iterator[str]:
-    """Say whether the network reproduces its table."""
     yield f"As a check, {found.n_simulated} rows were simulated from the network. {found.sentence}"
 
 
 def _say_groups(found: GroupComparison) -> Iterator[str]:
-    """Say what was compared, and by which test."""
     sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     yield (
@@ -212,7 +208,6 @@ def _say_groups(found: GroupComparison) -> Iterator[str]:
 
 
 def _say_penalty(found: GroupComparison) -> Iterator[str]:
-    """Say which penalty the networks of groups and permutations have."""
     chosen = _chosen_by(found.method.selector, found.networks[0])
     if found.reselect and chosen:
         yield f"The penalty was chosen in every group and again in every permutation {chosen}."
@@ -224,7 +219,6 @@ def _say_penalty(found: GroupComparison) -> Iterator[str]:
 
 
 def _say_differences(found: GroupComparison) -> Iterator[str]:
-    """Say what differs between the groups."""
     if len(found.groups) > 2:
         yield "With more than two groups, differences are those between the two groups furthest apart."
     yield (

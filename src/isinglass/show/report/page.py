@@ -179,7 +179,6 @@ def write_page(filename: Target, template: str, title: str, style: str, script: 
 
 
 def _fill_template(name: str, parts: Mapping[str, str]) -> str:
-    """Return a template with every ``@@PART@@`` filled in."""
     # One pass: what is put in is not searched again, so that a label cannot name a part.
     return re.sub("@@([A-Z]+)@@", lambda match: parts[match[1]], read_part(name))
 

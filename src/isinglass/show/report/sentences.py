@@ -98,7 +98,6 @@ def _name_estimator(method: Method, kinds: Collection[str]) -> str:
 
 
 def _say_penalties(method: Method, kinds: Collection[str]) -> Iterator[str]:
-    """Say what is penalized, with which weights, and how the estimates of regressions are combined."""
     if "nominal" in kinds:
         yield (
             "A pair with a nominal variable has a table of couplings, penalized by its norm (√2 times the Frobenius "
@@ -113,7 +112,6 @@ def _say_penalties(method: Method, kinds: Collection[str]) -> Iterator[str]:
 
 
 def _count_columns(network: Network) -> str:
-    """Say how many variables of which kind the network has."""
     parts, kinds = [], np.array(network.kinds)
     for kind in [kind for kind in KINDS if kind in network.kinds]:
         sizes = np.unique(network.variables.sizes[kinds == kind])[[0, -1]]
@@ -166,7 +164,6 @@ def _list_variables(names: Sequence[str], most: int = SHOWN) -> str:
 
 
 def _say_ordinal(network: Network) -> str:
-    """Say what is assumed about ordered categories."""
     kinds, scores = network.kinds, network.variables.scores
     steps = [np.diff(np.array(each), 2) for kind, each in zip(kinds, scores, strict=True) if kind == "ordinal"]
     is_equal = all(np.allclose(each, 0.0) for each in steps)
