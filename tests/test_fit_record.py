@@ -10,6 +10,7 @@ import pytest
 from reports import build_report
 
 from isinglass import (
+    ExactIsing,
     Fit,
     IsingLasso,
     IsingLassoCV,
@@ -17,6 +18,7 @@ from isinglass import (
     IsingLassoStARS,
     IsingNetwork,
     Network,
+    NodewiseIsing,
     NodewiseIsingEBIC,
     as_table,
     bootstrap,
@@ -35,7 +37,9 @@ ESTIMATORS = [
     IsingLassoStARS(alphas=8, n_subsamples=6, threshold=0.2, random_state=0),
     IsingLassoEBIC(alphas=8),
     IsingLassoCV(alphas=8, cv=4, random_state=0),
+    NodewiseIsing(0.03),
     NodewiseIsingEBIC(penalty_weights=None, alphas=20),
+    ExactIsing(0.03),
 ]
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 

@@ -320,16 +320,17 @@ def _facts_about_results():
 
 
 def _facts_about_estimates():
-    from isinglass import IsingLasso, Run, StARS
+    from isinglass import ExactIsing, IsingLasso, NodewiseIsing, Run, StARS
     from isinglass.estimators.base import IsingEstimator
     from isinglass.select import SELECTORS, stochastic_em
 
     classes = {name for name in isinglass.__all__ if isinstance(getattr(isinglass, name), type)}
     estimators = {name for name in classes if issubclass(getattr(isinglass, name), IsingEstimator)}
-    assert len(estimators) == 6
-    yield "estimators.md", "Six classes have the interface of scikit-learn"
+    assert len(estimators) == 8
+    yield "estimators.md", "Eight classes have the interface of scikit-learn"
     yield from (("estimators.md", f"| `{name}(") for name in estimators)
     alpha = IsingLasso().alpha
+    assert NodewiseIsing().alpha == ExactIsing().alpha == alpha / 2
     yield "estimators.md", f"`IsingLasso(alpha={alpha})`"
     yield from (("design.md", f"`{selector.__name__}`") for selector in SELECTORS.values())
     assert {field.name for field in dataclasses.fields(Run)} == set(RUN_IN_WORDS)

@@ -22,11 +22,13 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.data import as_table as as_table
     from isinglass.data import read_parts as read_parts
     from isinglass.data.files.read_table import read_table as read_table
+    from isinglass.estimators import ExactIsing as ExactIsing
     from isinglass.estimators import IsingLasso as IsingLasso
     from isinglass.estimators import IsingLassoCV as IsingLassoCV
     from isinglass.estimators import IsingLassoEBIC as IsingLassoEBIC
     from isinglass.estimators import IsingLassoStARS as IsingLassoStARS
     from isinglass.estimators import IsingNetwork as IsingNetwork
+    from isinglass.estimators import NodewiseIsing as NodewiseIsing
     from isinglass.estimators import NodewiseIsingEBIC as NodewiseIsingEBIC
     from isinglass.fit import Fit as Fit
     from isinglass.model_file import load as load
@@ -58,7 +60,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
 _NAMES = {
     "data": "Coding Table as_table read_parts",
     "data.files.read_table": "read_table",
-    "estimators": "IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsingEBIC",
+    "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing "
+    "NodewiseIsingEBIC",
     "fit": "Fit",
     "model_file": "load save",
     "network": "Network",

@@ -14,6 +14,7 @@ from isinglass.data.parts.parted_table import is_read
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator, JointEstimator, ResamplingEstimator
 from isinglass.fit import Fit
+from isinglass.penalties import Penalty
 from isinglass.select.folds import count_units
 from isinglass.select.path_selectors import EBIC, CrossValidation, CrossValidationChoice, StARS
 from isinglass.select.selector import Fixed, PerNode
@@ -288,13 +289,24 @@ def _search_results(found: CrossValidationChoice) -> dict[str, object]:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NodewiseIsingEBIC(IsingEstimator):
+class _Nodewise(IsingEstimator):
+    """A network of one regression per column."""
+
+    rule: str = "and"
+    penalty_weights: Literal["standardized"] | None = None
+    n_threads: int | None = None
+
+    _estimator = "nodewise"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodewiseIsingEBIC(_Nodewise):
     """Ising network of one logistic lasso per column, each at the penalty with the smallest extended BIC.
 
     By default this is what R's IsingFit computes. The number of rows of the criterion is the sum of counts, or the
     effective number of rows with sampling weights. The certificate is that of the regressions: the largest violation
     over all columns, the sum of their duality gaps, and the largest number of steps. The selector behind it is
-    `PerNode`; ``Method("nodewise", Fixed(0.025))`` takes one given penalty.
+    `PerNode`.
 
     Parameters
     ----------
@@ -329,8 +341,60 @@ class NodewiseIsingEBIC(IsingEstimator):
 
     alphas: int = field(default=100, kw_only=False)
     gamma: float = 0.25
-    rule: str = "and"
     penalty_weights: Literal["standardized"] | None = "standardized"
-    n_threads: int | None = None
 
-    _estimator, _selector_class = "nodewise", PerNode
+    _selector_class = PerNode
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodewiseIsing(_Nodewise):
+    """Ising network of one logistic lasso per column, all at a given penalty, as `nodewise_path` computes it.
+
+    Parameters
+    ----------
+    alpha : float, default 0.025
+        Penalty of one regression: half of `IsingLasso`'s alpha for the same strength.
+    penalty_weights : None or "standardized", default None
+        "standardized" penalizes as if the columns had unit standard deviation.
+    rule, tol, max_iter, n_threads
+        As for `NodewiseIsingEBIC`, and so are attributes.
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
+        How cells are read: see `as_table`.
+
+    Examples
+    --------
+    >>> NodewiseIsing(alpha=0.05).fit([[0, 0], [0, 1], [1, 0], [1, 1]] + [[0, 0], [1, 1]] * 20).network_.n_edges
+    1
+    """
+
+    alpha: float = field(default=0.025, kw_only=False)
+
+    _selector_class = Fixed
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExactIsing(IsingEstimator):
+    """Sparse Ising network by the L1-regularized likelihood itself, for at most 20 columns of two values.
+
+    The certificate is that of the exact problem; `score` is the pseudo-likelihood, as for all estimators here.
+
+    Parameters
+    ----------
+    alpha : float, default 0.025
+        Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
+    penalty_weights, tol, max_iter
+        As for `exact_path`. Attributes are those of `IsingLasso`.
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
+        How cells are read: see `as_table`.
+
+    Examples
+    --------
+    >>> ExactIsing(alpha=0.05).fit([[0, 0], [0, 1], [1, 0], [1, 1]] + [[0, 0], [1, 1]] * 20).network_.n_edges
+    1
+    """
+
+    alpha: float = field(default=0.025, kw_only=False)
+    penalty_weights: Penalty = None
+    max_iter: int = 200
+
+    _estimator, _selector_class = "exact", Fixed
