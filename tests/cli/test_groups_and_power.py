@@ -155,7 +155,7 @@ def test_power_is_that_of_the_function(pilot, tmp_path):
     run("power", pilot, *words, "-o", tmp_path / "out")
     assert list(files_of(tmp_path / "out")) == ["power.csv", "power.pdf", "power.png", "run.json"]
     record = read_json(run("power", pilot, *words, "--json").stdout, "power")
-    assert [size["rows"] for size in record["sizes"]] == [50, 200]
+    assert [size["rows"] for size in record["power"]] == [50, 200]
 
 
 def test_power_refuses_what_is_no_list_of_numbers(pilot):

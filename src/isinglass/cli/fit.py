@@ -93,7 +93,6 @@ def _describe(found: Fit, criterion: str | None) -> JsonObject:
         "network": describe_solution(found.solution),
         "nodes": records(_nodes(network.without_covariates())),
         "edges": records(found.edges()),
-        **({"covariates": records(found.covariate_edges())} if network.variables.has_covariates else {}),
     }
 
 

@@ -22,6 +22,7 @@ from click.core import ParameterSource
 from isinglass.atomic import open_plain, replacing, temporary_directory
 from isinglass.cli.command import command_line
 from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
+from isinglass.cli.descriptions import records
 from isinglass.json_text import JsonObject, json_text
 from isinglass.machine.locks import folder_lock
 from isinglass.machine.signals import defer_signals
@@ -138,7 +139,10 @@ def write_results(
     record: JsonObject,
     write: Callable[[Path], object],
 ) -> None:
-    """Write tables, texts or columns, and the files of ``write``, into a folder; or print the first table."""
+    """Write tables, texts or columns, and the files of ``write``, into a folder; or print the first table.
+
+    With --json the record is printed, with the columns of tables of which it says nothing.
+    """
     texts = {
         name: table if isinstance(table, str) else csv_text(table, rows_of(table)) for name, table in tables.items()
     }
@@ -151,7 +155,8 @@ def write_results(
         wrote["Wrote"] = folder.summary
     console.say_facts({**facts, "Time": format_seconds(time.perf_counter() - console.began), **wrote})
     if console.as_json:
-        console.write_json(record)
+        columns = {name.removesuffix(".csv"): table for name, table in tables.items() if not isinstance(table, str)}
+        console.write_json({**{name: records(table) for name, table in columns.items()}, **record})
     elif folder is None:
         console.write(next(iter(texts.values())))
 

@@ -18,6 +18,7 @@ from isinglass.cli.options import MODEL, TABLE
 from isinglass.cli.output import OutputFolder, write_results
 from isinglass.cli.settings import ESTIMATE, READING, Estimate, Reading
 from isinglass.errors import IsinglassWarning, LimitError, plural, warn
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.arrays import Arrays
@@ -73,11 +74,9 @@ def bootstrap(
     data = reading.read_to_fit(console, table)
     communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()
-    if checkpoint is not None:
-        make_folder(checkpoint)
     found = {}
     for each in kinds:
-        run = estimate.run(console, checkpoint=None if checkpoint is None else str(Path(checkpoint) / each))
+        run = estimate.run(console, checkpoint=None if checkpoint is None else make_folder(checkpoint) / each)
         found[each] = resample(
             data, estimate.method, n_boot=n_boot, kind=each, reselect=reselect, random_state=estimate.seed, run=run
         )
@@ -93,7 +92,6 @@ def bootstrap(
         "n_resamples": n_boot,
         "network": describe_solution(next(iter(found.values())).solution),
         "cs_coefficients": found["case-drop"].cs_coefficients() or None if "case-drop" in found else None,
-        **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
     }
 
     def write(here: Path) -> None:
@@ -196,52 +194,47 @@ def compare(
         run=estimate.run(console, checkpoint=checkpoint),
     )
     again = "penalty selected again in every permutation" if found.reselect else "penalty selected on all rows and kept"
-    draft = describe_comparison(found)
-    settings = {
+    facts = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
         **describe_imputation(found.missing, data.shape[1], "from one two-stage network of all rows, ignoring groups"),
-        **_describe_groups(found, spell_column(groups)),
+        **_describe_comparison(found, spell_column(groups)),
     }
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
-    each = zip(found.groups, found.n_rows, found.solutions, strict=True)
-    record = {
-        **estimate.describe(data),
-        **fields(found, "n_permutations", "paired", "reselect", "covariates"),
-        "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
-        **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
-        "methods": draft.text,
-        "citation": draft.references,
-        **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
-    }
+    draft = describe_comparison(found)
+    record = {**estimate.describe(data), **_record(found), "methods": draft.text, "citation": draft.references}
 
     def write(here: Path) -> None:
         write_comparison(found, here / "report.html", title=f"Networks by {spell_column(groups)}")
         write_text(str(draft), here / "methods.txt")
 
-    write_results(console, folder, settings | _describe_differences(found), tables, record, write)
+    write_results(console, folder, facts, tables, record, write)
 
 
-def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
-    """Say in words what was compared."""
-    sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
-    n_unlabeled = 0 if found.missing is None else found.missing.n_unlabeled
-    left_out = f"; {plural(n_unlabeled, 'row')} without a label left out" if n_unlabeled else ""
+def _record(found: GroupComparison) -> JsonObject:
+    """Return what was found, as --json prints it beside the edges and nodes."""
+    each = zip(found.groups, found.n_rows, found.solutions, strict=True)
     return {
-        "Groups": f"{column}: {sizes}{'; paired' if found.paired else ''}{left_out}",
-        **({"Adjusted for": ", ".join(found.covariates)} if found.covariates else {}),
-        "Permutations": f"{found.n_permutations}" + ("" if found.seed is None else f", seed {found.seed}"),
+        **fields(found, "n_permutations", "paired", "reselect", "covariates"),
+        "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
+        **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
+        "pairs": records(found.pairs()),
     }
 
 
-def _describe_differences(found: GroupComparison) -> dict[str, str]:
-    """Say in words what was found."""
+def _describe_comparison(found: GroupComparison, column: str) -> dict[str, str]:
+    """Say in words what was compared, and what was found."""
     from isinglass.select.group_comparison_result import LEVEL
 
-    different = int((found.edge_p_family <= LEVEL).sum())
+    sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
+    n_unlabeled = 0 if found.missing is None else found.missing.n_unlabeled
+    left_out = f"; {plural(n_unlabeled, 'row')} without a label left out" if n_unlabeled else ""
     each = zip(found.groups, found.global_strengths, strict=True)
     strengths = ", ".join(f"{value:.4g} in {group}" for group, value in each)
+    different = int((found.edge_p_family <= LEVEL).sum())
     facts = {
+        "Groups": f"{column}: {sizes}{'; paired' if found.paired else ''}{left_out}",
+        "Permutations": f"{found.n_permutations}" + ("" if found.seed is None else f", seed {found.seed}"),
         "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
         "Edges": f"different at family-wise p ≤ {LEVEL:g}: {different} of {len(found.edge_index)}",
@@ -292,7 +285,6 @@ def power(
         "method": estimate.record,
         "n_repeats": n_repeats,
         "seed": estimate.seed,
-        "sizes": records(found.sizes()),
     }
 
     def draw(here: Path) -> None:
