@@ -217,7 +217,7 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning], gone: Mask |
 
     variables = data.variables
     is_constant = [(counts > 0).sum() < 2 for counts in variables.split(category_counts(data))]
-    kept: Sequence[Hashable] = data.names if variables.named else data.column_labels or range(data.shape[1])
+    kept: Sequence[Hashable] = data.names if variables.named else data.coding.layout.numbers or range(data.shape[1])
     order = list(kept)
     for label, guess in data.guesses.items():  # in the order of their places
         if guess.kind is None:

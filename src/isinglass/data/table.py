@@ -60,8 +60,6 @@ class Table:
         How it was read; by default by the categories of the variables. `coding` is one of both.
     numbers : ndarray of shape (n_samples, n_features), optional
         The original numbers of continuous columns, NaN elsewhere. Imputation keeps them.
-    column_labels : tuple, optional
-        What the options of the reading call the columns, if that is not their names, or their numbers from 0.
     guesses : mapping of columns to Guess
         What columns were taken for about which nothing was stated, with ``guess=True``.
 
@@ -87,7 +85,6 @@ class Table:
     n_dropped: int = 0
     read_by: Coding | None = None
     numbers: FloatArray | None = None
-    column_labels: tuple[Hashable, ...] | None = None
     guesses: Mapping[Hashable, Guess] = field(default_factory=dict)
 
     is_whole: ClassVar[Literal[True]] = True  # all rows are here
@@ -296,7 +293,6 @@ class Table:
             self.codes[:, chosen],
             variables=self.variables.take(chosen),
             read_by=None if self.read_by is None else self.read_by.take(chosen.tolist()),
-            column_labels=None if self.column_labels is None else tuple(self.column_labels[j] for j in chosen),
         )
 
     def _with_cells(self, cells: Any, codes: Bytes, **changes: object) -> Table:  # Any: selects rows or columns

@@ -100,10 +100,7 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     if indicators is not None:
         layout = replace(coding.layout, numbers=None, width=None)
         coding = replace(coding, layout=layout, indicators=tuple(indicators[spec.place] for spec in specs))
-    table = _build_table(codes, chosen, coding, is_known=False)
-    labels = [spec.label for spec in specs]
-    if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
-        table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
+    table = replace(_build_table(codes, chosen, coding, is_known=False), guesses=found.guesses)
     check_dependence(table, specs, are_combined=indicators is not None)
     return table
 
