@@ -69,15 +69,6 @@ def _show(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
 
 
-def _read_mention(found: re.Match[str]) -> Setting | None:
-    """Return the mention that a pattern has found; None for one of infinity, or a cell with such characters."""
-    name, value, python = found.groups()
-    try:
-        return Setting(name, bool(value), ast.literal_eval(value) if value else None, python)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-
-
 class _Message(BaseException):
     """What errors and warnings share: a message that can be spelled for its reader."""
 
@@ -88,17 +79,16 @@ class _Message(BaseException):
         """The message with its mentions still marked, to be part of another message."""
         return "".join(map(str, self.args))
 
-    @property
-    def mentioned(self) -> list[Setting]:
-        """The parameters that the message mentions."""
-        return list(filter(None, map(_read_mention, _MENTION.finditer(self.marked))))
-
     def spelled(self, spell: Callable[[Setting], str]) -> str:
-        """Return the message with every parameter as ``spell`` writes it."""
+        """Return the message with every parameter as ``spell`` writes it; infinity, and a cell like it, as it is."""
 
         def replace(found: re.Match[str]) -> str:
-            mention = _read_mention(found)
-            return found[3] if mention is None else spell(mention)
+            name, text, python = found.groups()
+            try:
+                value = ast.literal_eval(text) if text else None
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                return python
+            return spell(Setting(name, bool(text), value, python))
 
         return (f"{self.where}: " if self.where else "") + _MENTION.sub(replace, self.marked)
 

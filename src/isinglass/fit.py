@@ -200,8 +200,8 @@ class Fit(FittedNetwork, Frozen):
     def facts(self) -> dict[str, str]:
         """Return in words what was found: the network, its penalty, how stages chose it, and its certificate."""
         signs, solution = self.network.edge_signs, self.solution
-        kinds = [f"{int((signs == sign).sum())} {word}" for sign, word in ((1, "positive"), (-1, "negative"))]
-        kinds += [f"{int((signs == 0).sum())} without a sign"] * bool((signs == 0).any())
+        words = {1: "positive", -1: "negative", **({0: "without a sign"} if (signs == 0).any() else {})}
+        kinds = [f"{int((signs == sign).sum())} {word}" for sign, word in words.items()]
         alpha = "one per node" if math.isnan(solution.alpha) else f"{solution.alpha:.6g}"
         gap = f"objective {solution.objective:.4g}, duality gap {solution.duality_gap:.1e}, "
         gap = "" if math.isnan(solution.duality_gap) else gap
