@@ -5,6 +5,7 @@ Everything that is recognized by appearance is recognized here; warnings, guesse
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
@@ -18,7 +19,6 @@ from isinglass.data.meaning.values import (
     as_float,
     as_whole,
     is_bit,
-    is_finite,
     read_number,
     read_word,
 )
@@ -77,7 +77,7 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
     99 above 1 to 5. Above a scale from 0 or 1 that leaves out no number, 7, 8 and 9 are codes, too; they are doubtful
     if only one number is left out in between (7 above 1 to 5), unless the scale has two points.
     """
-    numbers = sorted({as_whole(as_float(value)) for value in values if is_finite(value)})
+    numbers = sorted({as_whole(number) for number in map(as_float, values) if math.isfinite(number)})
     below, scale = [n for n in numbers if n < 0], [n for n in numbers if n >= 0]
     if len(scale) < 2 or not _NEGATIVE.issuperset(below) or (below and below[-1] > scale[0] - 2):  # -2 to 2 is a scale
         below, scale = [], numbers
@@ -121,7 +121,7 @@ def suspected_answers(
     doubtful_count = 1 < sum(bool(doubtful) for _, doubtful in codes.values()) > len(answers) / 2
     found = {}
     for j, (sure, doubtful) in codes.items():
-        by_label = [value for value in answers[j] if no_answers([labels[j].get(value)])]
+        by_label = [value for value, label in labels[j].items() if no_answers([label]) and value in answers[j]]
         found[j] = (*sure, *(doubtful if doubtful_count else ()), *no_answers(answers[j]), *by_label)
     return {j: tuple(dict.fromkeys(values)) for j, values in found.items() if values}
 

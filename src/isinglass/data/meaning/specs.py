@@ -152,7 +152,8 @@ class ColumnSpec:
     @property
     def is_encoded(self) -> bool:
         """Whether `encode` speaks of its values: it names the column, or one of them."""
-        return self.encode.by_name or any(value in self.encode.numbers for value in self.values)
+        stated = self.encode.numbers
+        return self.encode.by_name or (bool(stated) and any(value in stated for value in self.values))
 
     @property
     def where(self) -> str:
