@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -81,9 +81,17 @@ def list_node_columns(
         found |= {f"bootstrap strength {name}": each.nodes()[name][order] for name in ("q2.5", "q97.5")}
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
-        known = {label: share[subject.kept] for label, share in holes.items() if share is not None}
-        found |= {label: share for label, share in known.items() if not np.isnan(share).all()}
-    return [{"label": label, "values": values} for label, values in found.items()]
+        found |= {label: share[subject.kept] for label, share in holes.items() if share is not None}
+    return _with_values(found)
+
+
+def _with_values(columns: Mapping[str, Iterable[object]]) -> list[JsonObject]:
+    """Return the columns with some value, which is neither None nor NaN, which is not itself."""
+    return [
+        {"label": label, "values": values}
+        for label, values in columns.items()
+        if any(value is not None and value == value for value in values)
+    ]
 
 
 def read_wording(given: NodeValues | None, network: Network) -> list[str] | None:
@@ -148,12 +156,7 @@ def list_edge_columns(subject: Subject, resamples: Sequence[Bootstrap]) -> list[
             if label not in OF_EDGES:
                 listed = values.tolist()
                 columns[label] = [listed[row[pair]] if pair in row else None for pair in ends]
-    # Without values, such as partial correlations where no edge joins two continuous columns: NaN, which is not itself.
-    return [
-        {"label": label, "values": values}
-        for label, values in columns.items()
-        if any(value is not None and value == value for value in values)
-    ]
+    return _with_values(columns)
 
 
 def list_covariates(model: Network | Fit) -> dict[str, str]:
