@@ -826,9 +826,9 @@ def test_no_penalty_is_refused_in_the_words_of_one_alpha():
 
 BAD = [
     (IsingLasso(-0.1), "alpha must be finite and not negative; got -0.1"),
-    (IsingLasso("0.1"), "alpha must be a number; got '0.1'"),
-    (IsingLasso([0.1]), "alpha must be a number"),
-    (IsingLasso(True), "alpha must be a number"),
+    (IsingLasso("0.1"), "alpha must be finite and not negative; got '0.1'"),
+    (IsingLasso([0.1]), "alpha must be finite and not negative"),
+    (IsingLasso(True), "alpha must be finite and not negative"),
     *(
         (
             estimator(alphas=1),
