@@ -231,7 +231,7 @@ def quoted_facts():
     yield "continuous.md", f"from the {100 * grid.TAIL:g} % to the {100 - 100 * grid.TAIL:g} % quantile"
     yield (
         "continuous.md",
-        f"at most {word(grid.DECIMALS)} decimals are kept as they are if the grid has at most {grid.MOST_KEPT}",
+        f"at most {word(grid.UNIT_DECIMALS)} decimals are kept as they are if the grid has at most {grid.MOST_KEPT}",
     )
     yield "continuous.md", f"more than {recognition.MANY_LEVELS} different values"
     yield "continuous.md", f"(skewness beyond {guards.SKEWNESS:g})"

@@ -53,11 +53,8 @@ def _why_left_out(spec: ColumnSpec) -> str:
         if not all(map(is_finite, values)):
             return NOT_FINITE
         return IDENTIFIER if _names_rows(spec) else ""
-    answers, written = (
-        set(words).difference(recognition.no_answers(words)),
-        recognition.amounts(words, spec.source.decimal),
-    )
-    are_mixed = len(words) < len(values)
+    answers = set(words).difference(recognition.no_answers(words))
+    written, are_mixed = recognition.amounts(words, spec.source.decimal), len(words) < len(values)
     if answers and len(values) > 2 and answers.issubset(written):
         return MIXED if are_mixed else AMOUNTS
     if recognition.differ_in_rows(len(values), n_rows) and recognition.has_too_many(len(values), n_rows):
@@ -72,7 +69,7 @@ def _why_left_out(spec: ColumnSpec) -> str:
 def _names_rows(spec: ColumnSpec) -> bool:
     """Tell whether numbers are names of rows: many in a column called so, or different whole numbers that ascend.
 
-    In a short table, recognition.amounts differ in every row as well.
+    In a short table, amounts differ in every row as well.
     """
     values, n_rows = spec.values, spec.source.shape[0]
     if not all(float(value).is_integer() for value in values):
