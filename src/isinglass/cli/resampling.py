@@ -234,6 +234,7 @@ def _describe_comparison(found: GroupComparison, column: str) -> dict[str, str]:
     different = int((found.edge_p_family <= LEVEL).sum())
     facts = {
         "Groups": f"{column}: {sizes}{'; paired' if found.paired else ''}{left_out}",
+        **({"Adjusted for": ", ".join(found.covariates)} if found.covariates else {}),
         "Permutations": f"{found.n_permutations}" + ("" if found.seed is None else f", seed {found.seed}"),
         "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
