@@ -266,6 +266,62 @@ def test_the_walk_of_a_table_names_functions_that_exist():
         assert callable(pkgutil.resolve_name(f"{PACKAGE}.{name}"))
 
 
+def lost_imports(sources: Mapping[str, str], modules: Mapping[str, str]) -> list[str]:
+    """Name the imports of modules of the package that are gone, which mypy does not report."""
+    wrong = []
+    for place, source in sources.items():
+        for node, _ in import_statements(source):
+            if isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            else:
+                named = [] if node.level or node.module is None else [node.module]
+            ours = [name for name in named if name.split(".")[0] == PACKAGE and name != f"{PACKAGE}._core._native"]
+            wrong += [f"{place} imports {name}" for name in ours if find_module(name, modules) is None]
+    return wrong
+
+
+def read_code(root: Path) -> dict[str, str]:
+    """Return all Python code of the project, and the imports in the sessions of its pages."""
+    folders = ("src", "tests", "docs", "paper", "benchmarks", "examples", "tools")
+    files = [*root.glob("*.md"), *(file for folder in folders for file in sorted((root / folder).rglob("*.*")))]
+    found = {str(file): file.read_text(encoding="utf-8") for file in files if file.suffix in {".py", ".md"}}
+    session = re.compile(r"^ *>>> ((?:from|import) isinglass[\w., ]*)$", re.MULTILINE)
+    return {name: "\n".join(session.findall(text)) if name.endswith(".md") else text for name, text in found.items()}
+
+
+def test_no_import_names_a_module_that_is_gone(modules):
+    sources = read_code(SOURCE.parents[1])
+    assert len(sources) > 300
+    assert lost_imports(sources, modules) == []
+    good = "from isinglass.network import Network\nimport isinglass.solve.path\nfrom isinglass import select"
+    bad = "def f():\n    from isinglass.select.folder import shares\n    import isinglass.paths"
+    lost = ["bad imports isinglass.select.folder", "bad imports isinglass.paths"]
+    assert lost_imports({"good": good, "bad": bad}, modules) == lost
+
+
+def read_rows(page: str, heading: str) -> list[list[str]]:
+    """Return the cells of the first table below a heading."""
+    text = (SOURCE.parents[1] / page).read_text(encoding="utf-8").partition(f"{heading}\n")[2]
+    return [line.split("|")[1:-1] for line in text[text.index("\n|") :].partition("\n\n")[0].splitlines()[3:]]
+
+
+def test_the_tables_of_modules_name_every_one_once_and_none_that_is_gone(modules):
+    layers = [name for row in read_rows("docs/design.md", "## The modules") for name in re.findall(r"`(\w+)`", row[1])]
+    assert sorted(layers) == sorted(RANK)
+    rows = read_rows("CONTRIBUTING.md", "## Where to look")
+    rooms = [name for row in rows for name in re.findall(r"`([\w/]+?)/?`", row[0])]
+    assert {*RANK} - {"__init__"} <= {*rooms}
+    assert [name for name in rooms if find_module(f"{PACKAGE}.{name}".replace("/", "."), modules) is None] == []
+    folders = {row[1]: SOURCE / re.findall(r"`([\w/]+)/`", row[0])[0] for row in rows if row[0].endswith("/` ")}
+    inner = [folder / name for cell, folder in folders.items() for name in re.findall(r"`([a-z_]+)` \(", cell)]
+    assert len(inner) > 50
+    assert [place for place in inner if not [*place.parent.glob(f"{place.name}.*")]] == []
+    records = read_rows("docs/design.md", "## The records") + read_rows("docs/design.md", "### How a table is read")
+    files = re.findall(r"`([\w/]+\.py)`", str(records))
+    assert len(files) > 10
+    assert [name for name in files if not (SOURCE / name).is_file()] == []
+
+
 def loaded_by(statement: str) -> set[str]:
     """Return the modules a fresh interpreter has loaded after ``statement``."""
     code = f"{statement}\nimport sys\nsys.stdout.write('\\n'.join(sys.modules))"

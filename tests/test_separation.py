@@ -5,17 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from isinglass import Method, StARS, as_table, ising_path, nodewise_path, refit, separation
+from isinglass import as_table, ising_path, refit, separation
 from isinglass.datasets import load_senate109
-from isinglass.errors import (
-    ConstantColumnWarning,
-    DataError,
-    FewColumnsWarning,
-    GridEndWarning,
-    LimitError,
-    SeparationError,
-    suppress_warnings,
-)
+from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 
 SMALL_DIRECTIONS = np.array(list(itertools.product([-2, -1, 0, 1, 2], repeat=6)))
 
@@ -95,7 +87,6 @@ def test_the_senate_has_no_finite_unpenalized_network():
     ("fit", "said"),
     [
         (lambda table: ising_path(table, [0.0]), "columns 'sun' and 'warm' separate the table"),
-        (lambda table: nodewise_path(table, [0.0]), "regression of column 'sun' .* coefficient of column 'warm'"),
         (lambda table: refit(table[:10], ising_path(table, [0.1])[0]), "one of the columns 'sun' and 'warm' is const"),
     ],
 )
@@ -106,16 +97,7 @@ def test_columns_are_called_by_their_names(fit, said):
         fit(table)
 
 
-def test_columns_of_warnings_and_scores_are_called_by_their_names():
-    rare = np.zeros((40, 1), dtype=int)
-    rare[0] = 1
-    cells = np.hstack([np.random.default_rng(0).integers(0, 2, (40, 2)), rare])
-    method = Method(selector=StARS(alphas=3, n_subsamples=4, subsample_size=10))
-    with (
-        pytest.warns(ConstantColumnWarning, match="has no edges there: column 'rare'"),
-        suppress_warnings(FewColumnsWarning, GridEndWarning),
-    ):
-        method.choose(as_table(cells, names=["a", "b", "rare"]))
+def test_the_column_whose_scores_have_no_step_is_called_by_its_name():
     answers = as_table([[0, 0], [1, 2], [2, 1]], kinds="ordinal", scores={"b": [0.0, 1.0, np.pi]}, names=["a", "b"])
     with pytest.raises(DataError, match=r"scores must be multiples of one step, .* for column 'b'"):
         ising_path(answers, [0.1])
