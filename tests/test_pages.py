@@ -145,7 +145,7 @@ def quoted_facts():
     from isinglass.data.column import BLANKS
     from isinglass.data.files import documents
     from isinglass.data.meaning import grid, guards, recognition, refusals
-    from isinglass.data.parts import backends
+    from isinglass.data.parts import backends, read_parts
     from isinglass.evaluate import elimination, marginals
     from isinglass.evaluate.centrality import MOST_PATHS
     from isinglass.exact import MAX_NODES
@@ -166,7 +166,6 @@ def quoted_facts():
     from isinglass.show.plot.figures import MOST_ROWS
     from isinglass.simulate import mixing
     from isinglass.solve import alphas, device
-    from isinglass.solve.reduction import LARGE, SPARSE_COLUMNS
     from isinglass.storage import default_limit
     from isinglass.variables import MAX_CATEGORIES
 
@@ -243,8 +242,8 @@ def quoted_facts():
     yield "app.md", f"tables above {session.MOST_BYTES >> 30} GiB"
     yield "likelihood.md", f"more than $2^{{{elimination.MAX_STATES.bit_length() - 1}}}$ entries"
     yield "estimators.md", f"more than $2^{{{marginals.MOST_STATES.bit_length() - 1}}}$ entries"
-    yield "scale.md", f"up to {LARGE // 10**8}·10⁸ cells"
-    yield "scale.md", f"few ones (below {100 * backends.RARE:g} %), {SPARSE_COLUMNS} columns or more"
+    yield "scale.md", f"up to {read_parts.LARGE // 10**8}·10⁸ cells"
+    yield "scale.md", f"few ones (below {100 * backends.RARE:g} %), {read_parts.SPARSE_COLUMNS} columns or more"
     yield "algorithm.md", f"With up to {alphas.ALL_PAIRS_UP_TO} columns screening costs more than it saves"
     yield "install.md", f"needs {device.BYTES_PER_CELL} bytes per cell"
     yield from (("networks.md", f'`"{name}"`') for name in [*ROWS, *LINES])

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import objectives as objective
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import cases
@@ -409,7 +410,7 @@ def test_an_exception_in_the_callback_ends_the_path(mode):
         ({"sample_weight": np.ones(3)}, "one value per row"),
         ({"penalty_weights": "standardised"}, 'None, "standardized" or a symmetric matrix'),
         ({"penalty_weights": np.triu(np.ones((5, 5)))}, "symmetric"),
-        ({"penalty_weights": -np.ones((5, 5))}, "negative value or NaN"),
+        ({"penalty_weights": -np.ones((5, 5))}, r"in \[0, inf\]; got -1.0"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
@@ -533,3 +534,10 @@ def test_small_alphas_on_small_separated_tables_converge():
 def test_only_processors_and_cuda_are_devices(device):
     with pytest.raises(DataError, match='device must be "cpu", "cuda" or "cuda:" and a number'):
         ising_path([[0, 1], [1, 0], [1, 1]], [0.1], device=device)
+    with pytest.raises(DataError, match='device must be "cpu", "cuda" or "cuda:" and a number'):
+        ising_path([[0, 1], [1, 0], [2, 1]], [0.1], device=device, kinds="nominal")
+
+
+def test_a_sparse_vector_is_no_table():
+    with pytest.raises(DataError, match=r"X must be a table of shape .* got coo_array with 1 dimension"):
+        ising_path(sp.coo_array([0, 1, 1]))

@@ -93,16 +93,13 @@ def test_a_part_may_weigh_next_to_nothing(share):
 
 def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     whole = ising_path(X, **ALPHAS)
-    monkeypatch.setattr("isinglass.solve.reduction.CELLS_THAT_FIT", X.size - 1)
-    monkeypatch.setattr("isinglass.solve.reduction.LARGE", X.size - 1)
-    monkeypatch.setattr("isinglass.solve.reduction.CELLS_OF_A_PART", 7000)
+    monkeypatch.setattr("isinglass.data.parts.read_parts.SMALL", X.size - 1)
+    monkeypatch.setattr("isinglass.data.parts.read_parts.LARGE", X.size - 1)
+    monkeypatch.setattr("isinglass.data.parts.read_parts.CELLS_OF_A_PART", 7000)
     assert_same(whole, ising_path(X, **ALPHAS))
+    monkeypatch.setattr("isinglass.solve.reduction.LARGE", X.size - 1)
     with pytest.raises(LimitError, match="needs a penalty"):
         ising_path(X, [0.01, 0.0])
-    monkeypatch.setattr("isinglass.solve.reduction.LARGE", 10**9)
-    full = bits(ising_path(X, [0.05]))
-    monkeypatch.setattr("isinglass.solve.reduction.available_memory", lambda: 1000.0)  # of the estimate alone
-    assert bits(ising_path(X, [0.05])) != full  # in parts now: the same network, other roundings
 
 
 def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
@@ -112,9 +109,9 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
     weight = rng.integers(1, 4, 1000).astype(float)
     whole = ising_path(rare, [0.003, 0.001], sample_weight=weight)
     asked = []
-    monkeypatch.setattr("isinglass.solve.reduction.CELLS_THAT_FIT", rare.size - 1)
-    monkeypatch.setattr("isinglass.solve.reduction.SPARSE_COLUMNS", 200)
-    monkeypatch.setattr("isinglass.solve.reduction.CELLS_OF_A_PART", 80_000)
+    monkeypatch.setattr("isinglass.data.parts.read_parts.SMALL", rare.size - 1)
+    monkeypatch.setattr("isinglass.data.parts.read_parts.SPARSE_COLUMNS", 200)
+    monkeypatch.setattr("isinglass.data.parts.read_parts.CELLS_OF_A_PART", 80_000)
     monkeypatch.setattr("isinglass.solve.rows.CpuRows", lambda *given: asked.append(CpuRows(*given)) or asked[-1])
     to_array, largest = scipy.sparse.csr_array.toarray, []
     monkeypatch.setattr(
@@ -126,6 +123,7 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
         assert found[-1].n_edges > 60
     assert len(asked) == 8  # one row of zeros and three parts, twice
     assert all(rows.is_sparse() for rows in asked[1:4] + asked[5:])
+    alpha_max(scipy.sparse.csr_array(rare), weight)
     assert max(largest) <= 80_000  # never dense as a whole
     with pytest.raises(DataError, match="sample_weight must"):
         ising_path(scipy.sparse.csr_array(rare), [0.003], sample_weight=np.full(1000, np.nan))

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray
-from isinglass.machine.memory import memory_for
 from isinglass.network import Network
 
 MAX_STATES = 2**22
 """Entries of the largest table: 32 MB, of which about five are needed at a time."""
-_BYTES_PER_STATE = 40
 
 
 class Factor(NamedTuple):
@@ -101,8 +99,7 @@ def elimination_order(
     ``sizes`` are the numbers of categories. The order is that of min-fill; None if this finds none.
     """
     logs = np.log2(sizes).tolist()
-    in_memory = memory_for(max_states * _BYTES_PER_STATE) / _BYTES_PER_STATE
-    most = np.log2(min(max_states, max(in_memory, 2.0))) + 1e-9
+    most = np.log2(max_states) + 1e-9
     around: list[set[int]] = [set() for _ in logs]
     for s, t in edges:
         around[s].add(t)

@@ -45,6 +45,13 @@ def memory_for(n_bytes: int) -> int:
     return sys.maxsize if n_bytes <= UNCHECKED_BYTES else available_memory()
 
 
+def refuse_above(needed: int, what: str, remedy: str) -> None:
+    """Refuse what needs more memory than is free."""
+    free = memory_for(needed)
+    if needed > free:
+        raise LimitError(f"{what} about {needed / 1e9:.3g} GB of memory, and {free / 1e9:.3g} GB are free. {remedy}")
+
+
 class within_memory:  # noqa: N801 - used as a function; a generator would take longer than the fit of few columns
     """Turn the refusal of a kernel to take more memory than there is, or its failure to get it, into a LimitError."""
 

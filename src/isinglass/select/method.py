@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import check_flag, check_share, is_real
 from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.data.parts.parted_table import is_read
-from isinglass.errors import ArgumentError, ConstantColumnWarning, setting, suppress_warnings
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataWarning, listed, setting, suppress_warnings, warn
 from isinglass.machine.threads import one_blas_thread
+from isinglass.network import Network
 from isinglass.records import Missing, Refits
 from isinglass.results import Solution, fit_of
 from isinglass.select.error_rates import edge_tests
@@ -29,11 +30,14 @@ from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.solve.reduction import name_constant, warn_determined
+from isinglass.solve.reduction import name_constant
 
 if TYPE_CHECKING:
     from isinglass.fit import Fit
 
+# Log odds of two neighboring categories from one end of a covariate to the other, from which it is said to determine
+# the variable. Between the ends of the variable, two normal columns with a correlation of 0.5 already exceed this.
+DETERMINED = 12.0
 SELECTORS: dict[str, type[Selector]]
 SELECTORS = {cls.name: cls for cls in (TwoStage, EBIC, CrossValidation, StARS, Fixed, PerNode)}
 """By the names that files and the command line use."""
@@ -120,7 +124,7 @@ class Method(PathSettings):
             if pooled is not None and missing is not None:
                 missing = pooled.note(missing)
             refits = self._refit(completed, choice.solution, pooled, run) if is_reweighted else None
-        warn_determined(choice.solution.network)
+        _warn_determined(choice.solution.network)
         if self.fdr is not None:
             edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(choice.solution.edge_index)
         fit = Fit.of(self, choice, completed)
@@ -205,3 +209,23 @@ def table_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None)
     fit = None if is_read(X) else fit_of(method)
     read = getattr(method, "as_table", as_table) if fit is None else fit.read
     return cast(Table, read(X, sample_weight=sample_weight).whole().counted())
+
+
+def _warn_determined(network: Network) -> None:
+    """Name covariates that almost determine variables, one warning each: only the ridge keeps such couplings finite."""
+    if not network.variables.has_covariates:
+        return
+    variables, index = network.variables, network.covariate_pairs
+    is_first = np.array(variables.covariate)[index[:, 0]]
+    covariates, others_of = np.where(is_first, index.T, index.T[::-1])
+    steps = np.where(variables.has_scores, variables.ranges / (variables.sizes - 1), 1.0)
+    reach = np.abs(network.covariate_values) * variables.ranges[covariates] * steps[others_of]
+    for given in np.unique(covariates[reach > DETERMINED]).tolist():
+        others = others_of[(covariates == given) & (reach > DETERMINED)].tolist()
+        shown = "column " + listed([variables.called(other) for other in others])
+        message = (
+            f"The covariate {variables.called(given)} almost determines {shown} or a category there: only a ridge of "
+            "1e-9 keeps the coupling finite. Leave one of them out, merge rare categories, or compute the covariate "
+            "from other columns."
+        )
+        warn(DataWarning(message))

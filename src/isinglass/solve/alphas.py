@@ -65,6 +65,17 @@ def _geometric(alpha_max: float, count: int, ratio: float, at_zero: float) -> Fl
     return grid
 
 
+def refuse_free() -> ArgumentError:
+    """Return the error of a path that ends without a penalty."""
+    remedy = (
+        "Use 1e-6 or more (from about 1e-8 downwards rounding hides the duality gap); penalty weights of 0 leave "
+        "single pairs free, and refit estimates the edges of a network without a penalty."
+    )
+    return ArgumentError(
+        "alpha", "must be positive in regressions of nodes and where columns have categories", 0.0, remedy
+    )
+
+
 def strictness_among(n_columns: int) -> float:
     """Return the share of the strong rule's threshold from which pairs are kept; 0: all are."""
     return STRICTNESS if n_columns > ALL_PAIRS_UP_TO else 0.0

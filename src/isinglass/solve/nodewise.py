@@ -32,10 +32,11 @@ from isinglass.solve.alphas import (
     AlphasLike,
     alpha_grid,
     collect,
+    refuse_free,
     strictness_among,
     warn_if_not_converged,
 )
-from isinglass.solve.reduction import Reduction, refuse_free, warn_constant
+from isinglass.solve.reduction import Reduction, warn_constant
 from isinglass.solve.regressions import MATRICES, RULES, Estimates, NodeFits
 
 Number = TypeVar("Number", bound=np.generic)

@@ -17,9 +17,10 @@ from isinglass.arguments import check_callable, check_count, check_kind, check_p
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table
 from isinglass.data.counts import sd_of
+from isinglass.data.parts.read_parts import split_sparse
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
-from isinglass.machine.memory import memory_for, within_memory
+from isinglass.machine.memory import memory_for, refuse_above, within_memory
 from isinglass.machine.threads import thread_count
 from isinglass.pairs import all_pairs
 from isinglass.penalties import (
@@ -37,11 +38,12 @@ from isinglass.solve.alphas import (
     AlphasLike,
     alpha_grid,
     collect,
+    refuse_free,
     strictness_among,
     warn_if_not_converged,
 )
-from isinglass.solve.device import find_device, rows_on
-from isinglass.solve.reduction import Reduction, refuse_above, refuse_free, split_sparse, warn_constant
+from isinglass.solve.device import check_device, find_device, rows_on
+from isinglass.solve.reduction import Reduction, warn_constant
 from isinglass.solve.rows import PartedRows
 from isinglass.variables import Variables
 
@@ -124,10 +126,10 @@ def ising_path(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_callable("callback", callback)
-    on_cpu = device in (None, "cpu")
-    parts = split_sparse(X, sample_weight) if kinds is scores is None and on_cpu else None
-    table = as_table(X, sample_weight, kinds=kinds, scores=scores) if parts is None else parts
-    problem = JointProblem.of(table, penalty_weights, n_threads, None if on_cpu else device)
+    elsewhere = None if device is None or check_device(device) == "cpu" else device
+    may_split = kinds is None and scores is None and elsewhere is None
+    table = _split(X, sample_weight) if may_split else as_table(X, sample_weight, kinds=kinds, scores=scores)
+    problem = JointProblem.of(table, penalty_weights, n_threads, elsewhere)
     warn_constant(table.variables, problem.reduction.counts)
     top = problem.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=problem.alpha_at_zero)
@@ -141,7 +143,13 @@ def ising_path(
 
 def alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: Penalty = None) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind and width."""
-    return JointProblem.of(as_table(X, sample_weight), penalty_weights).fit_null(TOLERANCE, MAX_STEPS)
+    return JointProblem.of(_split(X, sample_weight), penalty_weights).fit_null(TOLERANCE, MAX_STEPS)
+
+
+def _split(X: ArrayLike, sample_weight: ArrayLike | None) -> AnyTable:
+    """Return a table, in parts if it is a large sparse matrix."""
+    parts = split_sparse(X, sample_weight)
+    return as_table(X, sample_weight) if parts is None else parts
 
 
 def solve_near(

@@ -1,34 +1,21 @@
-"""What of a table can be estimated, and within memory: rows with weight and columns that vary; and the way back."""
+"""What of a table can be estimated: rows with weight and columns that vary; and the way back."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from isinglass._core import max_features, path_bytes
+from isinglass._core import max_features
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import AnyTable, PartedTable, category_counts
+from isinglass.data import AnyTable, category_counts
 from isinglass.data.counts import varying_among
-from isinglass.data.parts.backends import RARE
-from isinglass.data.parts.read_parts import cut_into_parts
-from isinglass.data.weights import check_sample_weight
-from isinglass.errors import (
-    ArgumentError,
-    ConstantColumnWarning,
-    DataWarning,
-    LimitError,
-    SeparationError,
-    listed,
-    setting,
-    warn,
-)
-from isinglass.machine.memory import available_memory, memory_for
+from isinglass.data.parts.read_parts import LARGE, cut_if_large
+from isinglass.errors import ConstantColumnWarning, LimitError, SeparationError, listed, setting, warn
 from isinglass.network import Network
 from isinglass.pairs import coordinate_matrix
 from isinglass.penalties import NEGLIGIBLE, smoothed_field
@@ -38,14 +25,6 @@ from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
-
-LARGE = 500_000_000  # cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20
-CELLS_THAT_FIT = 10_000_000  # cells up to which the free memory is not checked
-SPARSE_COLUMNS = 1000  # columns from which on a table with few ones is worked on in parts too, as lists of ones
-CELLS_OF_A_PART = 50_000_000
-# Log odds of two neighboring categories from one end of a covariate to the other, from which it is said to determine
-# the variable. Between the ends of the variable, two normal columns with a correlation of 0.5 already exceed this.
-DETERMINED = 12.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +51,7 @@ class Reduction:
         elif variables.is_binary:
             table = cut_if_large(table)
         n_rows = table.total_weight
-        table = without_negligible(table)
+        table = table.above(NEGLIGIBLE * table.weight_range[1])
         counts = category_counts(table)
         varies = varying_among(counts, variables)
         columns = varies.nonzero()[0]
@@ -151,53 +130,6 @@ class Reduction:
             raise SeparationError.of_pair(*(self.variables.called(int(self.columns[node])) for node in found))
 
 
-def refuse_free() -> ArgumentError:
-    """Return the error of a path that ends without a penalty."""
-    remedy = (
-        "Use 1e-6 or more (from about 1e-8 downwards rounding hides the duality gap); penalty weights of 0 leave "
-        "single pairs free, and refit estimates the edges of a network without a penalty."
-    )
-    return ArgumentError(
-        "alpha", "must be positive in regressions of nodes and where columns have categories", 0.0, remedy
-    )
-
-
-def split_sparse(X: object, sample_weight: ArrayLike | None) -> PartedTable | None:
-    """Return a large sparse matrix as a table in parts, never dense as a whole; None if it is something else."""
-    if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and hasattr(X, "shape") and _is_large(X.shape, lambda: X.nnz)):
-        return None
-    return cut_into_parts(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
-
-
-def cut_if_large(table: AnyTable) -> AnyTable:
-    """Return a table of two-valued columns in parts, if it is better worked on like that."""
-    if table.is_whole and _is_large(table.shape, lambda: int(np.count_nonzero(table.codes))):
-        return cut_into_parts(table.codes, table.sample_weight, CELLS_OF_A_PART)
-    return table
-
-
-def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
-    """Tell whether a table is better worked on in parts: it is large, memory has no room for it, or ones are rare."""
-    (n_rows, n_features), size = shape, math.prod(shape)
-    if size <= CELLS_THAT_FIT:
-        return False
-    if size > LARGE or path_bytes(n_rows, n_features, 0) > available_memory():
-        return True
-    return n_features >= SPARSE_COLUMNS and count_ones() < RARE * size
-
-
-def refuse_above(needed: int, what: str, remedy: str) -> None:
-    """Refuse what needs more memory than is free."""
-    free = memory_for(needed)
-    if needed > free:
-        raise LimitError(f"{what} about {needed / 1e9:.3g} GB of memory, and {free / 1e9:.3g} GB are free. {remedy}")
-
-
-def without_negligible(table: AnyTable) -> AnyTable:
-    """Leave out rows whose weight cannot matter."""
-    return table.above(NEGLIGIBLE * table.weight_range[1])
-
-
 def warn_constant(variables: Variables, counts: FloatArray) -> None:
     """Name the columns with one category in one warning, given the weight of every category."""
     constant = np.flatnonzero(~varying_among(counts, variables)).tolist()
@@ -212,24 +144,4 @@ def warn_constant(variables: Variables, counts: FloatArray) -> None:
 
 def name_constant(table: AnyTable) -> None:
     """Name constant columns in one warning."""
-    warn_constant(table.variables, category_counts(without_negligible(table)))
-
-
-def warn_determined(network: Network) -> None:
-    """Name covariates that almost determine variables, one warning each: only the ridge keeps such couplings finite."""
-    if not network.variables.has_covariates:
-        return
-    variables, index = network.variables, network.covariate_pairs
-    is_first = np.array(variables.covariate)[index[:, 0]]
-    covariates, others_of = np.where(is_first, index.T, index.T[::-1])
-    steps = np.where(variables.has_scores, variables.ranges / (variables.sizes - 1), 1.0)
-    reach = np.abs(network.covariate_values) * variables.ranges[covariates] * steps[others_of]
-    for given in np.unique(covariates[reach > DETERMINED]).tolist():
-        others = others_of[(covariates == given) & (reach > DETERMINED)].tolist()
-        shown = "column " + listed([variables.called(other) for other in others])
-        message = (
-            f"The covariate {variables.called(given)} almost determines {shown} or a category there: only a ridge of "
-            "1e-9 keeps the coupling finite. Leave one of them out, merge rare categories, or compute the covariate "
-            "from other columns."
-        )
-        warn(DataWarning(message))
+    warn_constant(table.variables, category_counts(table.above(NEGLIGIBLE * table.weight_range[1])))

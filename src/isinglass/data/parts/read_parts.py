@@ -1,12 +1,15 @@
-"""read_parts: blocks of rows as a table in parts."""
+"""read_parts: blocks of rows as a table in parts; and tables in memory that are cut into such blocks."""
 
 from __future__ import annotations
 
 import functools
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
@@ -15,16 +18,22 @@ from isinglass.data.meaning.finding import find_coding
 from isinglass.data.meaning.known_columns import take_columns
 from isinglass.data.meaning.refusals import refuse_incomplete, warn_dropped, warn_zeroed
 from isinglass.data.options import FileOptions, ReadOptions, TwoValueOptions, for_another_file, takes
-from isinglass.data.parts.backends import Backend, Part, find_backend
+from isinglass.data.parts.backends import RARE, Backend, Part, find_backend
 from isinglass.data.parts.blocks import Block, BlockWeights, are_files, find_blocks
-from isinglass.data.parts.parted_table import NO_COVARIATES, PartedTable, add_up
+from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, add_up
 from isinglass.data.source import Source, join_values
-from isinglass.data.weights import NO_WEIGHT, WeightSums
+from isinglass.data.weights import NO_WEIGHT, WeightSums, check_sample_weight
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, suppress_warnings
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
     from distributed import Client
+
+
+LARGE = 500_000_000  # cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20
+SMALL = 10_000_000  # cells up to which it is not, however few ones it has
+SPARSE_COLUMNS = 1000  # columns from which on a table with few ones is worked on in parts too, as lists of ones
+CELLS_OF_A_PART = 50_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,6 +120,33 @@ def read_like(
     known = coding if sample_weight is None else coding.without_weights()
     blocks = find_blocks(X, ReadOptions(**again, encode=known, missing=missing), sample_weight)
     return _load(blocks).with_weight_kind(kind if sample_weight is None else None)
+
+
+def split_sparse(X: object, sample_weight: ArrayLike | None) -> PartedTable | None:
+    """Return a large sparse matrix as a table in parts, never dense as a whole; None if it is something else."""
+    if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and hasattr(X, "shape")):
+        return None
+    if len(X.shape) != 2 or not _is_large(X.shape, lambda: X.nnz):  # `as_table` refuses what is no table
+        return None
+    return cut_into_parts(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
+
+
+def cut_if_large(table: AnyTable) -> AnyTable:
+    """Return a table of two-valued columns in parts, if it is better worked on like that."""
+    if table.is_whole and _is_large(table.shape, lambda: int(np.count_nonzero(table.codes))):
+        return cut_into_parts(table.codes, table.sample_weight, CELLS_OF_A_PART)
+    return table
+
+
+def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
+    """Tell whether a table is better worked on in parts: it is large, or ones are rare.
+
+    Free memory has no say: sums over parts round differently, and equal tables give equal bits.
+    """
+    size = math.prod(shape)
+    if SMALL < size <= LARGE:
+        return shape[1] >= SPARSE_COLUMNS and count_ones() < RARE * size
+    return size > LARGE
 
 
 def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
