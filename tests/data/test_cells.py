@@ -11,7 +11,7 @@ from isinglass.data.column import BLANKS
 from isinglass.data.files.header import find_decimal
 from isinglass.data.files.read_table import open_file
 from isinglass.data.meaning.recognition import other_decimal
-from isinglass.data.meaning.values import NO_ANSWER, is_among, read_cell, spell_out
+from isinglass.data.meaning.values import is_among, read_cell, spell_out
 from isinglass.data.options import ReadOptions
 from isinglass.errors import DataError
 
@@ -28,9 +28,9 @@ def read_word(word, missing=BLANKS, decimal="."):
         ("0", 0), ("1", 1), (" 1 ", 1), ("1.0", 1), ("+1", 1), ("1e0", 1), (".5", 0.5), ("-1", -1), ("007", 7),
         ("9007199254740993", 2**53 + 1), ("-9007199254740993", -(2**53) - 1), ("1e16", 1e16), ("0" * 5000 + "7", 7),
         ("TRUE", True), ("False", False), ("true", True),
-        ("Yes", "Yes"), ("T", "T"), ("1_0", "1_0"), ("0x1", "0x1"), ("inf", "inf"), ("1,0", "1,0"), ("١", "١"),
-        ("1e", "1e"), ("-", "-"), ("--1", "--1"), ("-9", -9),
-        *((word, None) for word in (*sorted(BLANKS), NO_ANSWER)), ("  ", None), (" NA ", None),
+        ("Yes", "Yes"), ("None", "None"), ("T", "T"), ("-9", -9), ("1_0", "1_0"), ("0x1", "0x1"), ("inf", "inf"),
+        ("1e", "1e"), ("-", "-"), ("--1", "--1"), ("1,0", "1,0"), ("١", "١"),
+        *((word, None) for word in sorted(BLANKS)), ("  ", None), (" NA ", None),
     ],
 )  # fmt: skip
 def test_words(word, value):

@@ -213,6 +213,8 @@ def test_the_coding_combines_another_table():
 
 def test_indicators_need_the_names_of_the_table():
     _, frame = people()
+    _, (text, *_) = said(as_table, frame.to_numpy())
+    assert "give the columns names, and combine each set into one column" in text
     for X, names in ((frame.to_numpy(), None), (frame, list("abcdefg"))):
         with pytest.raises(DataError, match="combine_indicators needs the names of the columns as the table has them"):
             as_table(X, names=names, combine_indicators=True)

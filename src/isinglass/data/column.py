@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data.meaning.rules import Cells, Codes
 from isinglass.data.meaning.values import (
-    NO_ANSWER,
     Value,
     as_whole,
     is_among,
@@ -26,7 +25,7 @@ from isinglass.data.meaning.values import (
 
 NUMBER_TYPES = "buif"
 """Kinds of NumPy types that are compared as numbers."""
-BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?", NO_ANSWER})
+BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?"})
 """Words for a missing cell, unless a rule gives them a meaning."""
 
 
@@ -52,11 +51,7 @@ class Column:
             seen = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
             places = np.flatnonzero(np.bincount(seen, minlength=len(values))).tolist()
         kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self.is_gone(values[k]))]
-        blanks = self.blanks
-        # Among other words, that for no answer is an answer.
-        if NO_ANSWER in blanks and any(isinstance(values[k], str) and values[k] not in blanks for k in kept):
-            blanks = blanks - {NO_ANSWER}
-        return [k for k in kept if values[k] not in blanks and self.labels.get(values[k]) not in blanks]
+        return [k for k in kept if values[k] not in self.blanks and self.labels.get(values[k]) not in self.blanks]
 
     def is_gone(self, value: Value) -> bool:
         """Tell whether the user declares a value or its label missing."""

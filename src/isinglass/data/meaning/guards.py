@@ -255,9 +255,10 @@ def guard_indicators(sets: Sequence[Sequence[Hashable]]) -> Doubt:
     shown = _list(f"{called(group[0])} to {called(group[-1])} ({len(group)})" for group in sets)
     seen = f"indicators of {plural(len(sets), 'variable')}, of which at most one is 1 in any row: {shown}"
     python = "as_table(…, combine_indicators=True), also in read_table"
+    has_names = all(isinstance(group[0], str) for group in sets)
     remedy = (
-        "Edges within a set hide those between variables: combine each set into one column with "
-        f"{setting('combine_indicators', True, python=python)}."
+        f"Edges within a set hide those between variables: {'' if has_names else 'give the columns names, and '}"
+        f"combine each set into one column with {setting('combine_indicators', True, python=python)}."
     )
     return Doubt(list(chain(*sets)), "indicator", seen, remedy)
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray
 from isinglass.data.meaning.values import (
-    NO_ANSWER,
     Value,
     as_float,
     is_among,
@@ -128,8 +127,6 @@ class Levels(_Rule):
     is_reversed: bool = False  # whether the user asked for the last category first
     # what the values of the source were called, if the entries are labels: other sources may have the values alone
     labels: Mapping[Value, Value] = field(default_factory=dict)
-    # whether the entries are words that were found, not stated: then the word None is an answer, not a blank
-    has_found_words: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         check_variable("of the coding", self.kind, self.n_categories, self.scores)
@@ -181,13 +178,6 @@ class Levels(_Rule):
         entries = sorted(((value, last - code) for value, code in self.entries.items()), key=lambda entry: entry[1])
         scores = tuple(ends - score for score in self.scores[::-1])
         return replace(self, entries=dict(entries), scores=scores, is_reversed=True)
-
-    def read(
-        self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
-    ) -> Codes:
-        """Return what values stand for; of words that were found, the word None is an answer beside others."""
-        blank = set(blanks) - {NO_ANSWER} if self.has_found_words else blanks
-        return super().read(values, labels, blank)
 
     def _code_values(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
         """Return the categories of values; those of their labels, where the entries are labels."""

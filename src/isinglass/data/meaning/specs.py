@@ -164,8 +164,6 @@ class ColumnSpec:
         """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
         if isinstance(rule, Levels) and self.category_labels:
             rule = replace(rule, labels=self.category_labels)
-        if isinstance(rule, Levels) and not self.is_encoded and rule.has_words:
-            rule = replace(rule, has_found_words=True)
         return self.with_missing(rule).with_missing(self.encode.missing)
 
     def with_missing(self, rule: Rule) -> Rule:

@@ -14,8 +14,6 @@ import numpy as np
 
 Value: TypeAlias = Any
 """A value of the source: a number, a text, a truth value, a date, or None for a missing cell."""
-NO_ANSWER = "None"
-"""A word for a missing cell in a text, except beside words, where it is an answer: how many cigarettes? None, some."""
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """Words that may be a whole number above 999 or one with three decimals."""
