@@ -48,7 +48,10 @@ def main(n_tables: int, n_fits: int, n_bootstraps: int) -> None:
         results: dict[str, list[tuple[float, float]]] = {"q <= 0.1": [], "default network": [], "inclusion >= 0.8": []}
         for seed in range(n_tables):
             model, X = draw(kind, seed)
-            results["q <= 0.1"].append(count(edge_tests(X).found(RATE), model))
+            tests = edge_tests(X)
+            names = np.array(model.names)
+            ends = [np.argmax(names == tests[end][:, None], axis=1) for end in ("source", "target")]
+            results["q <= 0.1"].append(count(np.column_stack(ends)[tests["q"] <= RATE], model))
             if seed < n_fits:
                 network = Method(standard_errors=False).fit(X).network
                 results["default network"].append(count(network.edge_index, model))

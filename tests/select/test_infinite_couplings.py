@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from networks import refit_edges
+from networks import by_pair, refit_edges
 from scipy.optimize import minimize
 
 from isinglass import Network, Solution, as_table, edge_tests, ising_path, refit
@@ -75,9 +75,9 @@ def test_a_large_coupling_has_the_value_and_error_of_a_slow_fit(n_steps, noise):
     near, near_errors = refit_edges(table, solution)
     np.testing.assert_allclose(near, values, atol=0.01 * errors.min())
     np.testing.assert_allclose(near_errors, errors, rtol=0.01)
-    tests = edge_tests(table)
-    assert (tests.p_values < 1e-3).tolist() == [True, False, False]
-    np.testing.assert_allclose(tests.values, values, atol=0.01 * errors.min())
+    tests = by_pair(edge_tests(table))
+    assert (tests["p"] < 1e-3).tolist() == [True, False, False]
+    np.testing.assert_allclose(tests["refitted"], values, atol=0.01 * errors.min())
 
 
 def infinite_tables():
@@ -100,7 +100,7 @@ def test_a_coupling_of_columns_that_separate_is_infinite(kind, cells):
     values, errors = refit_edges(table, solution)
     assert np.isnan(values[0])
     assert np.isnan(errors[0])
-    assert np.isnan(edge_tests(table).p_values[0])  # nothing was tested
+    assert np.isnan(by_pair(edge_tests(table))["p"][0])  # nothing was tested
     with pytest.raises(SeparationError, match="columns 0 and 1 separate the table, so"):
         refit(table, solution)
 

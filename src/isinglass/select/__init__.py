@@ -14,7 +14,6 @@ paths of convex problems; their networks are judged by rows that were left out (
 from isinglass.select.bootstrap import bootstrap as bootstrap
 from isinglass.select.bootstrap_result import Bootstrap as Bootstrap
 from isinglass.select.criteria import compare_criteria as compare_criteria
-from isinglass.select.error_rates import EdgeTests as EdgeTests
 from isinglass.select.error_rates import edge_tests as edge_tests
 from isinglass.select.group_comparison import compare_groups as compare_groups
 from isinglass.select.group_comparison_result import GroupComparison as GroupComparison

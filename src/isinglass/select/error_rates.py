@@ -8,17 +8,15 @@ Benjamini and Hochberg's rule turns the probabilities into q-values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_share
-from isinglass.arrays import FloatArray, Frozen, Mask
+from isinglass.arrays import FloatArray, Mask
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.data.counts import dimensions_of, varying_among
-from isinglass.errors import ConstantColumnWarning, DataError, LimitError, plural, suppress_warnings
+from isinglass.errors import ConstantColumnWarning, DataError, LimitError, suppress_warnings
+from isinglass.network import Network
 from isinglass.pairs import all_pairs, pair_keys
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free, observed
 from isinglass.select.sandwich import Support, sandwich_errors
@@ -31,47 +29,7 @@ LEAST_EXPECTED = 5.0
 test finds too much."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class EdgeTests(Frozen):
-    """A test of every pair of columns, given all others."""
-
-    names: tuple[str, ...]  #: of the columns
-    #: pairs of columns that are no covariates, with enough rows in which both are rare
-    pair_index: NDArray[np.int32]
-    values: FloatArray  #: couplings in the complete network, NaN where infinite; norms where a pair has more parameters
-    errors: FloatArray  #: their standard errors; NaN where an estimate is infinite or exactly zero
-    p_values: FloatArray  #: of Wald's test; NaN where an estimate is infinite, so that there is none
-    q_values: FloatArray  #: the smallest false discovery rate at which the pair is found; NaN without a test
-
-    def found(self, fdr: float = 0.1) -> NDArray[np.int32]:
-        """Return the pairs that are found at a false discovery rate."""
-        return np.asarray(self.pair_index[self.q_values <= check_share("fdr", fdr)])
-
-    def edges(self, fdr: float = 1.0) -> Columns:
-        """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first.
-
-        At a rate of 1 these are all, and those without a test, whose values are NaN, come last.
-        """
-        order = np.argsort(self.p_values, kind="stable")
-        source, target = np.array(self.names, dtype=object)[self.pair_index.T]
-        columns = Columns(source=source, target=target, refitted=self.values, std_error=self.errors)
-        columns |= {"p": self.p_values, "q": self.q_values}
-        return columns.take(order[np.nan_to_num(self.q_values[order], nan=1.0) <= check_share("fdr", fdr)])
-
-    def q_of(self, pairs: NDArray[np.int32]) -> FloatArray:
-        """Return the q-values of some pairs; NaN for one that was not tested."""
-        p = len(self.names)
-        q_by_pair = dict(zip(pair_keys(self.pair_index, p).tolist(), self.q_values.tolist(), strict=True))
-        return np.array([q_by_pair.get(key, np.nan) for key in pair_keys(pairs, p).tolist()])
-
-    def __repr__(self) -> str:
-        n_untested = int(np.isnan(self.p_values).sum())
-        untested = f"; {n_untested} could not be tested: infinite" if n_untested else ""
-        pairs = plural(len(self.p_values), "pair")
-        return f"EdgeTests({pairs}, {len(self.found())} at a false discovery rate of 0.1{untested})"
-
-
-def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_threads: int | None = None) -> EdgeTests:
+def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_threads: int | None = None) -> Columns:
     """Test every pair of columns given all others, with q-values for the false discovery rate.
 
     No network is chosen first, so the p-values are not biased by selection. With few rows the tests have little power;
@@ -86,12 +44,22 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_thread
     n_threads : int, optional
         Threads of the kernels.
 
+    Returns
+    -------
+    Columns
+        One row per pair of columns that are no covariates and not both too rare, the smallest p first: ``source``,
+        ``target``, ``refitted`` (the coupling in the complete network; a norm where a pair has more parameters),
+        ``std_error`` (NaN where the estimate is exactly zero), ``p`` (Wald's test) and ``q`` (the smallest false
+        discovery rate at which the pair is found). All are NaN where the estimate is infinite; these pairs come last.
+
     Examples
     --------
     >>> from isinglass import simulate
     >>> X = simulate.exact_sample(simulate.chain_network(6, strength=1.5, fields="balanced"), 800, random_state=0)
-    >>> edge_tests(X).found(0.1).tolist()
-    [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]
+    >>> tests = edge_tests(X)
+    >>> found = tests["q"] <= 0.1
+    >>> sorted(zip(tests["source"][found], tests["target"][found]))
+    [('x0', 'x1'), ('x1', 'x2'), ('x2', 'x3'), ('x3', 'x4'), ('x4', 'x5')]
     """
     table = observed(as_table(X, sample_weight), "Tests of all pairs").counted(quiet=True)
     n_rows, n_regressed = table.total_weight, _check_size(table)
@@ -107,10 +75,18 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None, n_thread
     errors[place] = sandwich.pairs / np.sqrt(share)
     values[place] = np.where(np.isnan(sandwich.pairs), np.nan, sandwich.network.pair_values)
     p_values[place] = scipy.special.fdtrc(sandwich.dimensions, freedom, share * sandwich.chi2 / sandwich.dimensions)
-    tested = _has_enough_rows(table, pairs)
-    p_values = p_values[tested]
-    q_values = false_discovery(p_values) if tested.any() else np.empty(0)
-    return EdgeTests(network.names, pairs[tested], values[tested], errors[tested], p_values, q_values)
+    source, target = np.array(network.names, dtype=object)[pairs.T]
+    columns = Columns(source=source, target=target, refitted=values, std_error=errors, p=p_values)
+    columns = columns.take(np.flatnonzero(_has_enough_rows(table, pairs)))
+    columns["q"] = false_discovery(columns["p"]) if len(columns["p"]) else np.empty(0)
+    return columns.take(np.argsort(columns["p"], kind="stable"))
+
+
+def edge_q(tests: Columns, network: Network) -> FloatArray:
+    """Return the q-values of the edges of a network, as `edge_tests` found them; NaN for one that was not tested."""
+    q_by_pair = dict(zip(zip(tests["source"], tests["target"], strict=True), tests["q"], strict=True))
+    ends = np.array(network.names, dtype=object)[network.edge_index]
+    return np.array([q_by_pair.get((source, target), np.nan) for source, target in ends], dtype=np.float64)
 
 
 def _check_size(table: AnyTable) -> int:

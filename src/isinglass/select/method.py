@@ -20,7 +20,7 @@ from isinglass.machine.threads import one_blas_thread
 from isinglass.network import Network
 from isinglass.records import Missing, Refits
 from isinglass.results import Solution, fit_of
-from isinglass.select.error_rates import edge_tests
+from isinglass.select.error_rates import edge_q, edge_tests
 from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
 from isinglass.select.path_selectors import EBIC, CrossValidation, StARS
 from isinglass.select.pooling import Pooled, pool_if_possible
@@ -108,7 +108,7 @@ class Method(PathSettings):
         """Return the network of a table with its certificate, standard errors, and all that files and pages hold."""
         from isinglass.fit import Fit
 
-        table, edge_q = as_table(X, sample_weight), None
+        table, q_values = as_table(X, sample_weight), None
         if self.fdr is not None:
             observed(table, f"Tests ({setting('fdr')})")
         selector = self.selector
@@ -126,9 +126,9 @@ class Method(PathSettings):
             refits = self._refit(completed, choice.solution, pooled, run) if is_reweighted else None
         _warn_determined(choice.solution.network)
         if self.fdr is not None:
-            edge_q = edge_tests(completed, n_threads=run.n_threads).q_of(choice.solution.edge_index)
+            q_values = edge_q(edge_tests(completed, n_threads=run.n_threads), choice.solution.network)
         fit = Fit.of(self, choice, completed)
-        return replace(fit, missing=missing, imputation=imputation, refits=refits, edge_q=edge_q)
+        return replace(fit, missing=missing, imputation=imputation, refits=refits, edge_q=q_values)
 
     def _refit(self, table: AnyTable, solution: Solution, pooled: Pooled | None, run: Run) -> Refits:
         """Return estimates without penalty, with standard errors if they are asked for and known."""
