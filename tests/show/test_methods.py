@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 
@@ -193,6 +193,7 @@ def test_one_resample_and_one_permutation_are_singular():
     compared = describe_comparison(compare_groups(X, np.tile(["b", "a"], N // 2), fixed, n_permutations=1)).text
     assert "with 1 permutation" in compared
     assert "With 1 permutation no p-value" in compared
+    assert "did not reach the tolerance" not in compared
     assert "1 permutations" not in compared
     study = sample_size(simulate.chain_network(3, strength=2.0), [60], n_repeats=1)
     assert plot.sample_size(study).get_ylabel() == "mean of 1 repeat"
@@ -216,6 +217,28 @@ def test_two_stages_without_a_check():
     text = methods_text(Method(selector=TwoStage(keep=0.0)).fit(chain()))
     assert "has the smallest extended BIC" in text
     assert "cross-validation" not in text
+
+
+def test_folds_are_those_that_there_were():
+    """Four rows have four folds."""
+    rows = np.array([[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]])
+    fit = Method(selector=TwoStage(n_folds=10)).fit(rows)
+    assert fit.selection.stages.n_folds < 10
+    assert "10 folds" not in methods_text(fit)
+    assert fit.chosen_by in methods_text(fit)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Doubled(EBIC):
+    """A selector of the user."""
+
+    words = "EBIC, doubled"
+
+
+def test_a_selector_of_the_user_is_named():
+    assert "The penalty was chosen by a rule of our own (EBIC, doubled) (α" in methods_text(
+        Method(selector=Doubled()).fit(chain())
+    )
 
 
 def test_two_stages_that_prediction_decided(tmp_path):
@@ -458,8 +481,11 @@ def test_groups_name_the_estimator():
     assert "5 folds, seed 0; Zou, 2006; Barber & Drton, 2015), and rescaled to the noise in 1/2 of the rows" in text
     assert number(r"\(α = ([\d.e-]+)\)", text) == pytest.approx(found.solutions[0].alpha, rel=1e-3)
     assert "van Borkulo" in draft.references
-    given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0)).text
+    few = compare_groups(X, labels, 0.03, n_permutations=9, random_state=0)
+    given = describe_comparison(few).text
     assert "used the same penalty (α = 0.03)" in given
+    # What did not converge is told also where the permutations are too few to find anything.
+    assert "2 of the permutations did not reach" in describe_comparison(replace(few, n_unconverged=2)).text
     again = compare_groups(X, labels, EBIC(alphas=5), reselect=True, n_permutations=9, random_state=0)
     assert (
         "again in every permutation by the extended BIC (EBIC, gamma 0.25; Barber & Drton, 2015)."
@@ -528,11 +554,11 @@ def test_resamples_say_what_is_repeated_in_them():
     X = chain()
     fit = Method().fit(X)
     again = bootstrap(X, n_boot=3, random_state=0)
-    assert "of rows, with the penalty chosen again and missing cells" in methods_text(fit, again)
+    assert "of rows, with the penalty chosen again (Epskamp" in methods_text(fit, again)
     frame = as_table(holes(likert()), kinds="ordinal", missing="impute")
     method = Method(selector=Fixed(0.05))
     text = methods_text(method.fit(frame), bootstrap(frame, method, n_boot=2, random_state=0))
-    assert "with the penalty of the whole table and missing cells, if there are any, imputed again" in text
+    assert "with the penalty of the whole table and missing cells imputed again" in text
 
 
 # ------------------------------------------------------------------------------------------- nothing is left out
@@ -709,7 +735,7 @@ def test_a_comparison_tells_how_many_folds_there_were(tmp_path):
     options = {"n_permutations": 2, "random_state": 0}
     found = compare_groups(X, labels, TwoStage(n_folds=20), **options)
     assert found.stages.n_folds == 12
-    assert "20 folds, seed 0; Zou, 2006; Barber & Drton, 2015), and rescaled" in found.methods_text()
+    assert "12 folds, seed 0; Zou, 2006; Barber & Drton, 2015), and rescaled" in found.methods_text()
     save(found, tmp_path / "found.npz")
     assert load(tmp_path / "found.npz").methods_text() == found.methods_text()
     again = compare_groups(X, labels, TwoStage(n_folds=20), reselect=True, **options)
@@ -780,4 +806,4 @@ def test_a_bootstrap_of_nodes_tells_of_imputed_cells():
     table = as_table(holes(pd.DataFrame(chain(), columns=list("abcdef"))), missing="impute")
     method = Method("nodewise", selector=PerNode())
     text = methods_text(method.fit(table), bootstrap(table, method, n_boot=2, random_state=0))
-    assert "with the penalty chosen again and missing cells, if there are any, imputed again (Epskamp" in text
+    assert "with the penalty chosen again and missing cells imputed again (Epskamp" in text

@@ -248,7 +248,7 @@ def bootstrap_intervals(result: Bootstrap, ax: Axes | None = None, *, n_edges: i
     y, font = np.arange(n), float(np.clip(360.0 / max(n, 1), 5.0, letters(ax)))
     ax.set_yticks(y, _pair_names(pairs, network.names, 12 if is_narrow(ax) else 20), fontsize=font, **PLAIN)
     ax.set_ylim(-0.7, max(n, 1) - 0.3)
-    hidden = f"\n(the {n} strongest of {len(every)} pairs; {n_hidden} are not shown)" if n_hidden else ""
+    hidden = f"\n({n} of {len(every)} pairs; {n_hidden} are not shown)" if n_hidden else ""
     ax.set_xlabel(("coupling" if signed.all() else "coupling, or norm (gray)") + hidden)
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[shown]], fontsize=font)

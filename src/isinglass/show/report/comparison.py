@@ -47,6 +47,7 @@ def write_comparison(
     Examples
     --------
     >>> from io import StringIO
+    >>> import numpy as np
     >>> from isinglass import compare_groups
     >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
     >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)

@@ -12,7 +12,7 @@ from isinglass.errors import plural
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.records import TwoStageRecord
+from isinglass.records import Missing, TwoStageRecord
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.group_comparison_result import LEVEL, GroupComparison
@@ -57,7 +57,7 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
         _say_choice(fit, network),
         _say_edges(fit),
         sentences.say_certificate([solution], fit.method, "for this table and penalty"),
-        *(_say_resamples(found) for found in bootstraps),
+        *(_say_resamples(found, fit.missing) for found in bootstraps),
         [] if check is None else _say_check(check),
     )
 
@@ -86,15 +86,16 @@ def _at(alpha: float) -> str:
     return "" if np.isnan(alpha) else f" (α = {alpha:.4g})"
 
 
-def _chosen_by(selector: Selector, network: Network) -> str:
+def _chosen_by(selector: Selector, network: Network, stages: TwoStageRecord | None = None) -> str:
     """Say what chooses the penalty, with its settings; a penalty that is given is chosen by nothing."""
     if selector.is_given:
         return ""
-    how, *keys = CHOICES[type(selector)]
+    how, *keys = CHOICES.get(type(selector), ("by a rule of our own",))
+    words = selector.words if stages is None else selector.words_for(stages.n_folds)
     keys = [key if set(network.kinds) == {"binary"} else NOT_BINARY.get(key, key) for key in keys]
     if isinstance(selector, TwoStage) and "nominal" in network.kinds:
         keys.append("effective")  # number of parameters of a table of couplings
-    return f"{how} ({'; '.join([selector.words, *map(cite, keys)])})"
+    return f"{how} ({'; '.join([words, *map(cite, keys)])})"
 
 
 def _say_choice(fit: Fit, network: Network) -> Iterator[str]:
@@ -102,7 +103,7 @@ def _say_choice(fit: Fit, network: Network) -> Iterator[str]:
     if selector.is_given:
         yield f"The penalty was {selector.words}{at}."
         return
-    yield f"The penalty was chosen {_chosen_by(selector, network)}{'' if stages else at}."
+    yield f"The penalty was chosen {_chosen_by(selector, network, stages)}{'' if stages else at}."
     if stages is not None:
         first = stages.each[0]
         yield f"The lasso of the first stage has {plural(first.n_edges, 'edge')}{_at(first.alpha)}."
@@ -171,10 +172,11 @@ def _say_edges(fit: Fit) -> Iterator[str]:
         )
 
 
-def _say_resamples(found: Bootstrap) -> Iterator[str]:
+def _say_resamples(found: Bootstrap, missing: Missing | None) -> Iterator[str]:
     """Say how often rows were drawn again, and how far orders were stable when rows were left out."""
     penalty = "the penalty chosen again" if found.reselect else "the penalty of the whole table"
-    again = f"with {penalty} and missing cells, if there are any, imputed again ({cite('bootstrap')})"
+    imputed = " and missing cells imputed again" if missing is not None and missing.treatment == "impute" else ""
+    again = f"with {penalty}{imputed} ({cite('bootstrap')})"
     if found.kind == "rows":
         yield f"Intervals are from {plural(found.n_boot, 'bootstrap resample')} of rows, {again}."
     else:
@@ -208,7 +210,7 @@ def _say_groups(found: GroupComparison) -> Iterator[str]:
 
 
 def _say_penalty(found: GroupComparison) -> Iterator[str]:
-    chosen = _chosen_by(found.method.selector, found.networks[0])
+    chosen = _chosen_by(found.method.selector, found.networks[0], found.stages)
     if found.reselect and chosen:
         yield f"The penalty was chosen in every group and again in every permutation {chosen}."
         return
@@ -225,6 +227,8 @@ def _say_differences(found: GroupComparison) -> Iterator[str]:
         f"The largest difference in a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the difference "
         f"in global strength {found.strength:.3g} (p = {found.p_strength:.3g})."
     )
+    if found.n_unconverged:
+        yield f"{found.n_unconverged} of the permutations did not reach the tolerance."
     if found.least_p > LEVEL:
         few = f"With {plural(found.n_permutations, 'permutation')} no p-value can be below {found.least_p:.2g}"
         yield f"{few}: nothing could be found."
@@ -234,5 +238,3 @@ def _say_differences(found: GroupComparison) -> Iterator[str]:
         f"At p ≤ {LEVEL:g}, corrected for all {found.networks[0].n_pairs} pairs by the distribution of the largest "
         f"difference (max-T), {plural(n_found, 'edge')} differed."
     )
-    if found.n_unconverged:
-        yield f"{found.n_unconverged} of the permutations did not reach the tolerance."

@@ -232,6 +232,7 @@ def say_certificate(solutions: Sequence[Solution], method: Method, optimal_for: 
     gap, residual = (max(getattr(one, name) for one in solutions) for name in ("duality_gap", "kkt_residual"))
     reached = "reached" if all(solution.converged for solution in solutions) else "did NOT reach"
     yield (
-        f"The computation {reached} the optimum {optimal_for}, up to a tolerance of {method.tolerance:g} "
-        f"(duality gap at most {gap:.1e}, KKT residual at most {residual:.1e})."
+        f"The computation {reached} the optimum {optimal_for}, up to a tolerance of {method.tolerance:g} for the KKT "
+        f"residual (at most {residual:.1e}) and for the duality gap (at most {gap:.1e}) as a share of the objective "
+        "without edges."
     )
