@@ -145,7 +145,6 @@ def test_a_row_of_texts_and_decimals_is_not_a_header():
         ([",0,1,2,3", "0,1,2,3,2", "1,3,0,1,2", "2,0,1,2,3"], True),  # each of them occurs below
         ([",1,2,3,4", "Ann,1,2,3,4", "Ann,4,1,2,2", "Cy,2,3,1,4"], False),  # no row names
         (["yes,no,NA", "no,yes,yes", "yes,no,no"], False),
-        (["yes,no,rain", "no,yes,yes", "yes,no,no"], True),
         (["TRUE,rain", "FALSE,snow"], False),
         ([",NA,.", "a,b,c"], False),
     ],

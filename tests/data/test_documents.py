@@ -1,6 +1,7 @@
 """Bytes from paths, streams and the standard input; limits, and decompression that cannot be abused."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -109,6 +110,14 @@ def test_an_open_text_is_decoded_already(tmp_path):
     (tmp_path / "t.csv").write_text("größe,b\n0,1\n1,0\n", encoding="latin-1")
     with (tmp_path / "t.csv").open(encoding="latin-1") as stream:
         assert read_table(stream, encoding="latin-1").names == ("größe", "b")
+    with codecs.open(str(tmp_path / "t.csv"), encoding="latin-1") as stream:
+        assert read_table(stream, encoding="latin-1").names == ("größe", "b")
+    with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as stream:
+        stream.write("größe,b\n0,1\n1,0\n")
+        stream.seek(0)
+        assert read_table(stream, encoding="latin-1").names == ("größe", "b")
+    with pytest.raises(DataError, match=r"^the stream: path must be a file .* half a character"):
+        read_table(io.StringIO("a,b\ud800\n0,1\n"))
 
 
 def test_the_limits_themselves_are_allowed():

@@ -1,6 +1,7 @@
 """Tables in parts: what is taken for one, one coding for all parts, sums over rows, and parts that disagree."""
 
 import itertools
+import tracemalloc
 from dataclasses import replace
 from operator import attrgetter, itemgetter
 
@@ -379,12 +380,24 @@ def test_a_part_that_takes_its_workers_along_is_an_error():
         cluster.each(len, ())
 
 
-def test_one_path_is_not_a_table_in_parts(folder):
+def test_names_of_files_are_no_table(folder):
     path = next(folder.glob("*.parquet"))
-    for X in (str(path), path):
-        with pytest.raises(DataError, match=r"use isinglass\.read_table\(path\)"):
+    for X in (str(path), path, [path], f"{folder}/*.csv", ["Yes", "No", "Yes"]):
+        with pytest.raises(DataError, match=r"use isinglass\.read_table\(path\).* isinglass\.read_parts\(paths\)"):
             as_table(X)
-    assert len(read_parts(path).sizes) == len(as_table([path]).sizes) == 1
+    assert len(read_parts(path).sizes) == 1
+
+
+def test_counts_take_little_memory_beside_the_table():
+    table = make_table(np.random.default_rng(0).integers(0, 2, (20_000, 40), dtype=np.uint8))
+    table = replace(table, holes=np.zeros(table.shape, dtype=bool))
+    complete = replace(table, holes=None)
+    for count in (lambda: category_counts(table), lambda: pair_counts(complete, np.array([[0, 1], [2, 3]]))):
+        tracemalloc.start()
+        count()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < table.codes.nbytes
 
 
 def test_thresholds_beside_values_that_are_found():

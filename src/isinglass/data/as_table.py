@@ -15,7 +15,7 @@ from isinglass.data.meaning.conversion import convert, refuse_options
 from isinglass.data.meaning.known_columns import find_columns
 from isinglass.data.meaning.rules import contradict
 from isinglass.data.options import ReadOptions, ValueOptions, takes
-from isinglass.data.parts.blocks import is_in_parts, is_one_file
+from isinglass.data.parts.blocks import are_files, is_in_parts
 from isinglass.data.parts.parted_table import NO_COVARIATES, AnyTable, PartedTable, is_read
 from isinglass.data.parts.read_parts import open_parts
 from isinglass.data.source import Source
@@ -52,7 +52,7 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
 
     Parameters
     ----------
-    X : array, data frame, sparse matrix, list of rows, Table, or what `read_parts` opens
+    X : array, data frame, sparse matrix, list of rows, Table, or blocks of rows
         NumPy arrays (also masked, memory-mapped or read-only), frames of pandas, polars or pyarrow, sparse arrays and
         matrices of scipy; it is not changed. A Table keeps its values: options that it was not read by are refused.
     sample_weight : array-like of shape (n_samples,), optional
@@ -107,9 +107,10 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
 
     Examples
     --------
-    >>> table = as_table([["Yes", "No"], ["No", None]], names=["rain", "snow"], encode="auto", missing="zero")
+    >>> rows = [["Yes", "No"], ["No", None], ["No", "Yes"]]
+    >>> table = as_table(rows, names=["rain", "snow"], encode="auto", missing="zero")
     >>> table.codes.tolist(), table.n_missing, table.encoding
-    ([[1, 0], [0, 0]], 1, {'rain': ('No', 'Yes'), 'snow': ('No', 'Yes')})
+    ([[1, 0], [0, 0], [0, 1]], 1, {'rain': ('No', 'Yes'), 'snow': ('No', 'Yes')})
     >>> as_table([[1, "red"], [3, "blue"], [2, "red"], [3, "green"]], kinds=["ordinal", "nominal"])
     Table(4 rows × 2 columns; 1 ordinal, 1 nominal)
     """
@@ -122,7 +123,7 @@ def open_table(X: TableLike, options: ValueOptions, sample_weight: ArrayLike | N
     if is_read(X):  # options about its values are refused, unless it was read by them
         chosen = _choose_columns(_check_options(X, options), options.encode)
         return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
-    if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `convert` says
+    if is_in_parts(X) and not are_files(X):
         return open_parts(X, ReadOptions.of(options), sample_weight)
     return convert(X, options, sample_weight)
 

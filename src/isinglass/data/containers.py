@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,9 +40,12 @@ def open_source(X: object) -> Source:
 
 def _refuse_no_table(X: object) -> None:
     """Refuse names of files, and containers whose axes or values have names of their own."""
-    if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
-        raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
-    first = X[0] if isinstance(X, list | tuple) and len(X) > 0 else None
+    first, *others = X if isinstance(X, list | tuple) and len(X) > 0 else (X,)
+    if all(isinstance(each, str | bytes | PathLike) for each in (first, *others)):
+        raise DataError(
+            f"X must be a table; got the text {first!r}. To read a file use isinglass.read_table(path), and several as "
+            "one table isinglass.read_parts(paths)."
+        )
     remedy = ""
     if hasattr(X, "dims") and hasattr(X, "coords"):
         remedy = "dimensions have names. Pass X.to_pandas(), rows first."

@@ -37,9 +37,11 @@ def _count_bits(codes: Bytes, weight: FloatArray | None) -> tuple[FloatArray, ND
 
 
 def _count_categories(codes: Bytes, weight: FloatArray | None, variables: Variables, holes: Mask | None) -> FloatArray:
-    cells, kept = (codes + variables.starts).ravel(), slice(None) if holes is None else ~holes.ravel()
-    unit = None if weight is None else np.repeat(weight, codes.shape[1])[kept]
-    return np.bincount(cells[kept], unit, len(variables.column)).astype(np.float64)
+    counts = []
+    for j, size in enumerate(variables.sizes.tolist()):  # one by one: counting takes eight bytes per cell
+        kept = slice(None) if holes is None else ~holes[:, j]
+        counts.append(np.bincount(codes[kept, j], None if weight is None else weight[kept], size))
+    return np.concatenate(counts).astype(np.float64)
 
 
 def which_occur(table: AnyTable) -> Mask | None:
@@ -107,9 +109,9 @@ def pair_counts(table: AnyTable, pairs: NDArray[np.integer]) -> tuple[NDArray[np
 def _count_pairs(
     codes: Bytes, weight: FloatArray | None, pairs: NDArray[np.integer], sizes: NDArray[np.intp]
 ) -> tuple[FloatArray, int]:
-    columns = np.ascontiguousarray(codes.T).astype(np.intp)
+    columns = {j: np.ascontiguousarray(codes[:, j]) for j in np.unique(pairs).tolist()}
     each = [
-        np.bincount(columns[s] * q + columns[t], weight, p * q)
+        np.bincount(np.multiply(columns[s], q, dtype=np.intp) + columns[t], weight, p * q)
         for (s, t), (p, q) in zip(pairs.tolist(), sizes[pairs].tolist(), strict=True)
     ]
     is_broken = weight is not None and bool((weight != np.rint(weight)).any())

@@ -76,14 +76,21 @@ class Limits:
                 f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if you trust the file."
             )
 
-    def gather(self, read: Callable[[int], bytes | str], what: str) -> bytes:
-        """Read a stream by its method and count its bytes, to stop in time."""
-        whole = io.BytesIO()
+    def gather(self, read: Callable[[int], bytes | str], what: str) -> tuple[bytes, bool]:
+        """Read a stream by its method, counting its bytes to stop in time; tell whether it gave text (UTF-8 here)."""
+        whole, is_text = io.BytesIO(), False
         while piece := read(_CHUNK):
+            is_text = isinstance(piece, str)
             self.check_bytes(whole.tell() + len(piece), what)
-            whole.write(piece.encode() if isinstance(piece, str) else piece)
+            try:
+                whole.write(piece.encode() if isinstance(piece, str) else piece)
+            except UnicodeEncodeError as error:
+                raise DataError(
+                    f"{setting('path')} must be a file that was opened with its encoding; got a text with half a "
+                    f"character or an undecoded byte: {error}. Pass the name of the file and {setting('encoding')}."
+                ) from None
         self.check_bytes(whole.tell(), what)
-        return whole.getvalue()  # without a copy
+        return whole.getvalue(), is_text  # without a copy
 
 
 @dataclass(frozen=True)
@@ -93,20 +100,21 @@ class Document:
     suffix: str  # its ending in lower case, without that of the compression: ".csv" for "votes.csv.gz"
     data: bytes  # its content, decompressed
     limits: Limits  # those for a file of its size
-    is_decoded: bool = False  # whether it was read as text, which is in UTF-8 here
+    is_decoded: bool = False  # whether it came as text, which is in UTF-8 here
 
 
 def open_document(path: object, limits: Limits) -> Document:
     """Read a path, "-" for the standard input, or an open file; compression is detected from the first bytes."""
+    is_decoded = False
     if isinstance(path, str) and path == "-":
-        data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin).read, "a file")
+        data, is_decoded = limits.gather(getattr(sys.stdin, "buffer", sys.stdin).read, "a file")
     elif isinstance(path, str | PathLike):
         with open(path, "rb") as file:  # noqa: PTH123 - the Path of "" is the working directory
             if Path(path).is_file():  # at once, without a copy
                 limits.check_bytes(Path(path).stat().st_size, "a file")
-            data = file.read() if Path(path).is_file() else limits.gather(file.read, "a file")
+            data = file.read() if Path(path).is_file() else limits.gather(file.read, "a file")[0]
     elif hasattr(path, "read"):
-        data = limits.gather(path.read, "a file")
+        data, is_decoded = limits.gather(path.read, "a file")
     else:
         raise DataError(
             f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}. Pass a table in memory '
@@ -117,7 +125,7 @@ def open_document(path: object, limits: Limits) -> Document:
     if not _NOT_BLANK.search(data):
         raise DataError("the file is empty.")
     endings = [end for end in Path(name_of(path).lower()).suffixes if end not in (".gz", ".bz2", ".xz")]
-    return Document(["", *endings][-1], data, limits, is_decoded=isinstance(path, io.TextIOBase))
+    return Document(["", *endings][-1], data, limits, is_decoded)
 
 
 def name_of(path: object) -> str:
@@ -133,6 +141,6 @@ def _unpack(data: bytes, limits: Limits) -> bytes:
     if kind is None:
         return data
     try:
-        return limits.gather(_COMPRESSED[kind][1](io.BytesIO(data)).read, "a decompressed file")
+        return limits.gather(_COMPRESSED[kind][1](io.BytesIO(data)).read, "a decompressed file")[0]
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"the {kind} file is incomplete or damaged and cannot be unpacked: {error}.") from None

@@ -101,16 +101,28 @@ def _add_corner(names: list[str], columns: Sequence[tuple[Codes, list[str]]]) ->
 def _is_header(records: Records, value_of: Mapping[str, Value]) -> bool:
     """Tell whether the first record names the columns.
 
-    It has texts and no number, and not all of them occur again below in their columns. The first field of a header with
-    numbers is a name of row names, such as "id", or empty above row names, which are all different.
+    It does if its first field is a name of row names, such as "id". With numbers it does otherwise only if that field
+    is empty above row names, which are all different. Without, it does if none of its texts occurs again below in its
+    column, and is a row if all do; where some do and some do not, it could be either, and is refused.
     """
     first = [value_of[word] for word in records.first]
     below = [{value_of[word] for word in words} for _, words in records.columns]
+    corner, *names = first
+    if isinstance(corner, str) and corner.casefold() in ID_NAMES:
+        return True
     if any(map(is_number, first)):
-        n_rows, (corner, *names) = len(records.columns[0][0]), first
-        are_named = 2 < n_rows == len(below[0] - {None}) and len({*names} - {None}) == len(names) > 0
-        return are_named if corner is None else isinstance(corner, str) and corner.casefold() in ID_NAMES
-    return any(value is not None and value not in cells for value, cells in zip(first, below, strict=True))
+        has_row_names = 2 < len(records.columns[0][0]) == len(below[0] - {None})
+        return corner is None and has_row_names and len({*names} - {None}) == len(names) > 0
+    texts = [(value, value in cells) for value, cells in zip(first, below, strict=True) if value is not None]
+    new = [value for value, occurs_below in texts if not occurs_below]
+    if 0 < len(new) < len(texts):
+        again = next(value for value, occurs_below in texts if occurs_below)
+        raise DataError(
+            f"the first line must be names of columns or a row; got {again!r}, which occurs again below in its column "
+            f"as values do, and {new[0]!r}, which does not. Pass {setting('header', True)} if it names the columns, or "
+            f"{setting('header', False)} if it is a row."
+        )
+    return len(new) > 0
 
 
 def name_rows(source: Source, kind: str, options: ReadOptions) -> Source:

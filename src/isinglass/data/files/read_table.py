@@ -42,8 +42,10 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar" or "blank" (any run
         of blanks and tabs). By default the one of these that splits the first lines most evenly.
     header : bool or "auto", default="auto"
-        Whether the first line of a text names the columns. "auto": it does if it has no number, unless all of its
-        fields occur again below in their columns.
+        Whether the first line of a text names the columns. "auto": it does if it has no number and none of its
+        fields occurs again below in its column, and is a row if all do; other lines of text are refused. Names that
+        are numbers need a first field such as "id", or an empty one above row names. A line with one field less than
+        the others is a header.
     id_column : str, int, None or "auto", default="auto"
         Column with row labels, which is not part of the table; None if there is none. "auto": the first column, if it
         is called id, index or the like, or has a different text in every row, unless another argument has its name.

@@ -100,7 +100,7 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
             encoding = "utf-16"  # its byte order mark, which no text in UTF-8 can have
         if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
             text = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
-            data = limits.gather(text.read, "a text in UTF-8")
+            data, _ = limits.gather(text.read, "a text in UTF-8")
     except LookupError:
         raise ArgumentError("encoding", "must be a text encoding that Python knows", encoding) from None
     except UnicodeError as error:

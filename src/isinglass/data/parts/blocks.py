@@ -106,11 +106,6 @@ def is_in_parts(X: object) -> bool:
         return False
 
 
-def is_one_file(X: object) -> TypeGuard[str | PathLike[str]]:
-    """Tell whether something is the path of a file, not a pattern; a file that exists is none, whatever its name."""
-    return isinstance(X, str | PathLike) and (os.path.exists(X) or not glob.has_magic(os.fspath(X)))  # noqa: PTH110 - any text
-
-
 def _is_lazy(X: object) -> bool:
     """Tell whether something is an array or a frame of Dask, or a task that gives a part of one."""
     return hasattr(X, "__dask_graph__")
@@ -144,7 +139,8 @@ def _find_files(X: Files, options: ReadOptions) -> list[Block]:
     files: list[str] = []
     for name in [X] if isinstance(X, str | PathLike) else X:
         text = os.fspath(name)
-        matches = [text] if is_one_file(name) else sorted(glob.glob(text))  # noqa: PTH207 - a pattern may be absolute
+        is_pattern = glob.has_magic(text) and not os.path.exists(text)  # noqa: PTH110 - any text
+        matches = sorted(glob.glob(text)) if is_pattern else [text]  # noqa: PTH207 - may be absolute
         if not matches:
             raise DataError(f"X must name files; no file matches {text!r}.")
         if Path(text).is_dir():
