@@ -1,5 +1,6 @@
 """Columns of categories on the command line: --ordinal and --nominal, and what a model remembers of them."""
 
+import base64
 import csv
 import io
 import json
@@ -12,6 +13,7 @@ from commands import invoke, run, write_csv
 
 from isinglass import compare_groups, load, read_table
 from isinglass._core import path_bytes
+from isinglass.show.palette import SIGNS
 
 HEADER = ["a1", "a2", "a3", "party", "vote"]
 
@@ -141,6 +143,8 @@ def test_a_level_that_the_fit_did_not_see(table, tmp_path):
 def test_normal_scores_of_ordered_categories_are_refused_by_the_name_of_the_option(table):
     said = run("fit", table, *KINDS, "--normal-scores", "a1", code=3).stderr
     assert "--normal-scores must be for continuous columns; got column 'a1', which is ordinal." in said
+    said = run("fit", table, *KINDS, "--normal-scores", "vote", code=3).stderr
+    assert "must be for continuous columns; got column 'vote', which has fewer than three values." in said
 
 
 def test_info_shows_kinds_and_levels(table):
@@ -173,6 +177,10 @@ def test_groups_are_compared(table, tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "the edge weight is the norm of a table" in page
     assert "3 ordinal variables (4 categories) and 1 nominal variable (3 categories)" in page
+    figures = [base64.b64decode(each).decode() for each in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", page)]
+    drawn = [f"stroke: {SIGNS[0]}" in figure for figure in figures[:2]]
+    assert drawn == [bool((network.edge_signs == 0).any()) for network in found.networks]
+    assert any(drawn)  # edges of party have no sign
     lines = list(csv.DictReader(io.StringIO((tmp_path / "out" / "edges.csv").read_text())))
     at = {(line["source"], line["target"]): float(line["coupling in f"]) for line in lines}
     network = found.networks[0]

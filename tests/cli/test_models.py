@@ -426,7 +426,8 @@ def test_plot_without_matplotlib_says_what_to_install(tmp_path, model, monkeypat
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "isinglass.show.plot", raising=False)
+    for module in ("isinglass.show.plot", "isinglass.show.plot.canvas"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     assert "isinglass[plot]" in error_line(run("plot", "network", model, "-o", tmp_path / "a.png", code=1))
 
 

@@ -225,6 +225,11 @@ def test_an_empty_name_is_refused(tmp_path):
     assert line == "Error: Invalid value for '-o' / '--output': the name is empty."
 
 
+def test_force_needs_a_folder(tmp_path):
+    line = error_line(run("fit", write_table(tmp_path / "table.csv"), "--force", code=2))
+    assert line == "Error: --force needs -o FOLDER."
+
+
 @pytest.mark.parametrize("words", [[], ["--force"]])
 def test_fault_11_a_folder_in_place_of_a_file_is_refused_first(tmp_path, words):
     table = write_table(tmp_path / "table.csv")

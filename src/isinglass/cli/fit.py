@@ -18,7 +18,7 @@ from isinglass.cli.descriptions import (
 )
 from isinglass.cli.models import Attributes
 from isinglass.cli.options import TABLE_OR_PATTERN, files_of
-from isinglass.cli.output import OutputFolder, write_results
+from isinglass.cli.output import output_folder, write_results
 from isinglass.cli.settings import ESTIMATE, READING, Estimate, Reading
 from isinglass.json_text import JsonObject
 
@@ -60,7 +60,7 @@ def fit(
     from isinglass.export import write_network
 
     run = estimate.run(console, device=device, max_time=max_time)
-    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
+    folder = output_folder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = Attributes.read(attributes, raw.variables, {*ACCURACIES, *MEASURES, *BRIDGES})
     console.restart_clock()

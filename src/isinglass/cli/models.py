@@ -79,6 +79,11 @@ class Loaded:
         return {"Method": METHODS[self.fit.method.estimator], "Penalty": self.fit.facts()["Penalty"], **values}
 
     @property
+    def alpha(self) -> float | None:
+        """The penalty of the fit."""
+        return None if self.fit is None else self.fit.solution.alpha
+
+    @property
     def can_follow(self) -> bool:
         """Whether it was fitted at one alpha, and a path through it can be made."""
         return self.fit is not None and self.fit.selection.path is None and math.isfinite(self.fit.solution.alpha)

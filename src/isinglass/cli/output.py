@@ -122,6 +122,15 @@ class OutputFolder:
         return found
 
 
+def output_folder(
+    output: Path | None, names: Sequence[str], *, force: bool, inputs: Iterable[str | None]
+) -> OutputFolder | None:
+    """Return the checked folder -o, if there is one."""
+    if force and output is None:
+        raise click.UsageError("--force needs -o FOLDER.")
+    return None if output is None else OutputFolder(output, names, force=force, inputs=inputs)
+
+
 def _digest(place: Path) -> str | None:
     """Return the SHA-256 of a plain file, None for anything else; a link is something else."""
     try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +17,9 @@ from isinglass.cli.output import check_ending, check_target, output_file, read_r
 from isinglass.cli.settings import READING_AGAIN, Reading, require_table
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from matplotlib.axes import Axes
 
+    from isinglass import results
     from isinglass.data import Table
 
 PAGES = (".html", ".htm")  # another file is probably a table, named by mistake
@@ -86,69 +83,28 @@ def _commands(model: Path, bootstrap: Path | None) -> str:
     return " && ".join([*made, f"{shlex.join(command_line())} -o {{page}}"])
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a figure is made of."""
-
-    loaded: Loaded
-    data: Table | None
-    groups: list[str | None] | None  # of the nodes, for the colors and for bridges
-    width: float | None  # in millimeters
-    bootstrap: Path | None  # the folder of resamples
-
-    @property
-    def table(self) -> Table:
-        """The table, if there is one."""
-        if self.data is None:
-            raise click.UsageError("This figure needs TABLE, the table of the fit.")
-        return self.data
-
-
-def _path(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
-    """Draw the path of the fit, or one made from the table."""
-    fit = ask.loaded.fit
+def _path(loaded: Loaded, data: Table | None) -> results.Path:
+    """Return the path of the fit, or one made from the table."""
+    fit = loaded.fit
     path = None if fit is None else fit.selection.path
-    if fit is None or (path is None and not ask.loaded.can_follow):
+    if path is None and not loaded.can_follow:
         raise click.UsageError(
             "MODEL has no path to draw: it is a network alone, or has a penalty for each node. Fit a table with one "
             "penalty for all nodes: --method joint, --select cv or --select stars."
         )
-    path = path or ask.loaded.follow(ask.table, FOLLOWED)
-    return plot.path(path.without_covariates(), ax, alpha=fit.solution.alpha)  # type: ignore[no-any-return]
+    return (path or loaded.follow(_require(data), FOLLOWED)).without_covariates()
 
 
-def _check(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
-    """Draw the network's rows compared with those of the table."""
-    from isinglass.evaluate.checking import check_model
-
-    return plot.check(check_model(ask.table, ask.loaded.result), ax)  # type: ignore[no-any-return]
-
-
-def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
-    from isinglass.evaluate.centrality import BRIDGES, MEASURES
-
-    result = ask.loaded.network if ask.bootstrap is None else ask.loaded.resamples(ask.bootstrap)
-    measures = MEASURES if ask.groups is None else (*MEASURES, *BRIDGES)
-    first: Axes = plot.centrality(result, of=measures, communities=ask.groups, width=ask.width or 180.0)[0]
-    return first
+def _require(data: Table | None) -> Table:
+    if data is None:
+        raise click.UsageError("This figure needs TABLE, the table of the fit.")
+    return data
 
 
-# Name -> function of the module that draws, the request, and axes. Any: that module, and what it returns.
-KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
-    "network": lambda plot, ask, ax: plot.network(ask.loaded.network, ax, groups=ask.groups),
-    "centrality": _centrality,
-    "path": _path,
-    "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.loaded.resamples(ask.bootstrap), ax),
-    "differences": lambda plot, ask, ax: plot.bootstrap_differences(ask.loaded.resamples(ask.bootstrap), ax),
-    "strength-differences": lambda plot, ask, ax: plot.bootstrap_differences(
-        ask.loaded.resamples(ask.bootstrap), ax, of="strength"
-    ),
-    "check": _check,
-    "stability": lambda plot, ask, ax: plot.stability(ask.loaded.resamples(ask.bootstrap, "case-drop"), ax),
-}
 USED_BY: dict[str, tuple[str, ...]] = {"TABLE": ("path", "check"), "--attributes": ("network", "centrality")}
 USED_BY["--bootstrap"] = ("centrality", "bootstrap", "differences", "strength-differences", "stability")
 """The figures that use what others do not."""
+KINDS = tuple(dict.fromkeys(kind for kinds in USED_BY.values() for kind in kinds))
 KIND = click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND")
 
 
@@ -190,17 +146,46 @@ def plot(
     require_table(table, reading)
     from isinglass.show.plot.canvas import figure_bytes
 
-    figures = import_module("isinglass.show.plot")  # matplotlib may be missing
     loaded = Loaded.open(model)
     groups = Attributes.read(attributes, loaded.network.variables).groups
     data = None if table is None else loaded.read_fitted(console, loaded.recall(reading), table)
-    ask = Request(loaded, data, groups, width, bootstrap)
-
-    def draw() -> Axes:
-        ax = None if width is None or kind == "centrality" else figures.paper_axes(width)
-        return KINDS[kind](figures, ask, ax)  # type: ignore[no-any-return]
-
+    draw = partial(_draw, kind, loaded, data, groups, width, bootstrap)
     write_file(console, output, figure_bytes(draw, ".png" if output is None else output.suffix.lower()))
+
+
+def _draw(
+    kind: str,
+    loaded: Loaded,
+    data: Table | None,
+    groups: list[str | None] | None,
+    width: float | None,
+    bootstrap: Path | None,
+) -> Axes:
+    """Draw a figure of a kind; ``groups`` are those of the nodes, and ``width`` is in millimeters."""
+    from isinglass.evaluate.centrality import BRIDGES, MEASURES
+    from isinglass.evaluate.checking import check_model
+    from isinglass.show import plot as figures
+
+    if kind == "centrality":  # several axes, which share the width
+        shown = loaded.network if bootstrap is None else loaded.resamples(bootstrap)
+        of = MEASURES if groups is None else (*MEASURES, *BRIDGES)
+        first: Axes = figures.centrality(shown, of=of, communities=groups, width=width or 180.0)[0]
+        return first
+    ax = None if width is None else figures.paper_axes(width)
+    match kind:
+        case "network":
+            return figures.network(loaded.network, ax, groups=groups)
+        case "path":
+            return figures.path(_path(loaded, data), ax, alpha=loaded.alpha)
+        case "check":
+            return figures.check(check_model(_require(data), loaded.result), ax)
+        case "bootstrap":
+            return figures.bootstrap_intervals(loaded.resamples(bootstrap), ax)
+        case "differences":
+            return figures.bootstrap_differences(loaded.resamples(bootstrap), ax)
+        case "strength-differences":
+            return figures.bootstrap_differences(loaded.resamples(bootstrap), ax, of="strength")
+    return figures.stability(loaded.resamples(bootstrap, "case-drop"), ax)
 
 
 @command("export", MODEL, general="")

@@ -15,7 +15,7 @@ from isinglass.cli.descriptions import describe_imputation, describe_solution, f
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.models import RESAMPLES, Attributes, Loaded
 from isinglass.cli.options import MODEL, TABLE
-from isinglass.cli.output import OutputFolder, write_results
+from isinglass.cli.output import output_folder, write_results
 from isinglass.cli.settings import ESTIMATE, READING, Estimate, Reading
 from isinglass.errors import IsinglassWarning, LimitError, plural, warn
 from isinglass.json_text import JsonObject
@@ -70,7 +70,7 @@ def bootstrap(
         raise click.UsageError("--kind all needs -o FOLDER.")
     if kind != "rows" and n_boot < LEAST_DROPS:
         raise click.UsageError(f"--kind {kind} needs at least {LEAST_DROPS} --resamples; got {n_boot}.")
-    folder = None if output is None else OutputFolder(output, BOOTSTRAP_FILES, force=force, inputs=[table, attributes])
+    folder = output_folder(output, BOOTSTRAP_FILES, force=force, inputs=[table, attributes])
     data = reading.read_to_fit(console, table)
     communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()
@@ -179,7 +179,7 @@ def compare(
 
     if groups == paired:
         raise click.UsageError("--groups and --paired must be different columns.")
-    folder = None if output is None else OutputFolder(output, COMPARE_FILES, force=force, inputs=[table])
+    folder = output_folder(output, COMPARE_FILES, force=force, inputs=[table])
     keys = [groups] if paired is None else [groups, paired]
     data = reading.with_defaults(labels=keys).read_to_fit(console, table)
     console.restart_clock()
@@ -265,7 +265,7 @@ def power(
     """
     from isinglass.select.sample_size import sample_size
 
-    folder = None if output is None else OutputFolder(output, POWER_FILES, force=force, inputs=[model])
+    folder = output_folder(output, POWER_FILES, force=force, inputs=[model])
     if folder is not None:
         import isinglass.show.plot  # noqa: F401 - which needs packages that may be missing
     network, n_repeats = Loaded.open(model).network, n_resamples or 20

@@ -71,8 +71,10 @@ class Reading:
             raise click.UsageError("--weight-kind needs --weights.")
         data = self.read(console, table)
         if data.shape[1] < 2:
-            apart = "without those that are dropped or hold names, weights or groups of rows"
-            raise DataError(f"A network needs at least two columns; got 1, {apart}. Is --delimiter right?")
+            raise DataError(
+                f"{table}: a network needs at least two columns, apart from names, weights and groups of rows; got 1. "
+                "Is --delimiter right?"
+            )
         return data
 
     def read(self, console: Console, table: str) -> Table:

@@ -95,6 +95,7 @@ def find_rule(spec: ColumnSpec, kind: str) -> Rule:
                 _refuse_reverse(spec, kind)
             return find_grid(spec)
         kind = "ordinal"
+        _check_options_fit(spec, kind)  # two values have no normal scores
     rule = find_levels(spec, kind)
     if spec.is_reversed and rule.scores is None:
         _refuse_reverse(spec, kind)
@@ -110,8 +111,9 @@ def _check_options_fit(spec: ColumnSpec, kind: str) -> None:
         raise ArgumentError("scores", f'must be numbers or "normal" for {where}', scores)
     needed = "continuous" if isinstance(scores, str) else "ordinal"
     if scores is not None and kind != needed:
+        how = f"is {kind}" if len(spec.kept_values) > 2 else "has fewer than three values"
         given = setting("normal_scores", python='scores="normal"') if needed == "continuous" else setting("scores")
-        raise DataError(f"{given} must be for {needed} columns; got {where}, which is {kind}.")
+        raise DataError(f"{given} must be for {needed} columns; got {where}, which {how}.")
     if spec.is_reversed and kind == "binary":
         _refuse_reverse(spec, kind)
 
