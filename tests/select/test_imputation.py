@@ -74,6 +74,13 @@ def test_without_time_the_network_is_sparse_and_not_empty(monkeypatch):
     assert fit.network.n_edges > 0
 
 
+def test_standard_errors_are_left_out_only_where_there_would_be_some():
+    table = as_table(HOLES[:, :3], missing="impute")
+    method = Method(selector=TwoStage(alphas=[5.0]), imputation=ImputationSettings(n_imputations=2))
+    fit = method.fit(table, run=Run(max_time=100.0))
+    assert (fit.network.n_edges, fit.selection.left_out) == (0, "")
+
+
 def test_an_empty_network_for_lack_of_time_is_said(monkeypatch):
     monkeypatch.setattr(Task, "is_late", True)
     independent = np.random.default_rng(0).integers(0, 2, (200, 4))
@@ -351,6 +358,26 @@ def test_the_rows_of_a_count_are_imputed_one_by_one():
     labels = np.arange(60) // 2
     together = Method().choose(counted, groups=labels), Method().choose(each, groups=labels[rows])
     assert together[0].solution.edge_values.tobytes() == together[1].solution.edge_values.tobytes()
+
+
+def test_origins_are_rows_of_the_given_table():
+    few = np.arange(20)
+    holed = X[:20].astype(float)
+    holed[[5, 10], 1] = np.nan
+    for weight, kind in (((few > 2) * 1.0, "counts"), (few % 4, "counts"), ((few > 2) * 0.7, "sampling")):
+        table = as_table(holed, sample_weight=weight, weight_kind=kind, missing="impute")
+        with suppress_warnings(ConvergenceWarning):
+            found = impute(table, n_imputations=2, max_rounds=2)
+            _, labels, _ = complete_table(table, few, ImputationSettings(2, 2))
+        assert set(found.origin.tolist()) == set(np.flatnonzero(weight).tolist())
+        assert set(found.origin[found.copies >= 0].tolist()) == {5, 10}
+        np.testing.assert_array_equal(labels, found.origin)
+        seen = ~table.holes[found.origin]
+        np.testing.assert_array_equal(found.table.codes[seen], table.codes[found.origin][seen])
+    outside = as_table(holed, sample_weight=(few % 5 > 0) * 1.0, weight_kind="counts", missing="impute")
+    found = impute(outside)
+    assert found.network is None
+    assert found.origin.tolist() == [k for k in range(20) if k % 5]
 
 
 def test_a_row_without_any_answer_and_no_other_hole():

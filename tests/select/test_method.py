@@ -29,7 +29,7 @@ from isinglass import (
     save,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.select import SELECTORS, ImputationSettings, PathSettings
+from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Selector
 from isinglass.select.criteria import compare_criteria
 from isinglass.select.method import as_method
 from isinglass.select.task import Task
@@ -76,6 +76,27 @@ def test_a_method_is_its_fields(method):
     assert again == method
     assert hash(again) == hash(method)
     assert sum(method == other for other in METHODS) == 1
+
+
+class Halved(Selector):
+    """A selector that is no dataclass."""
+
+    name = "halved"
+
+    def __init__(self, share):
+        super().__init__()
+        object.__setattr__(self, "share", share)
+
+
+def test_settings_are_equal_by_all_that_they_hold(tmp_path):
+    assert Run(checkpoint=tmp_path) == Run(checkpoint=tmp_path) == Run(checkpoint=str(tmp_path))
+    assert Halved(0.5) == Halved(0.5) != Halved(0.6)
+    assert (PathSettings(tol=1), EBIC(gamma=np.int64(1))) == (PathSettings(tol=1.0), EBIC(gamma=1.0))
+    weights = np.ones((4, 4))
+    settings = PathSettings(penalty_weights=weights)
+    before = hash(settings)
+    weights[0, 1] = 2.0
+    assert hash(settings) == before
 
 
 def test_repr_says_what_was_set():

@@ -78,6 +78,12 @@ def test_prediction_scores_of_weighted_rows_are_those_of_repeated_ones():
     np.testing.assert_allclose(np.repeat(weighted, unit), repeated, rtol=1e-9)
 
 
+def test_prediction_scores_are_finite_where_all_that_weigh_have_one_value():
+    codes, fitted = continuous_network()
+    weight = (codes[:, 3] == codes[0, 3]).astype(float)
+    assert np.isfinite(prediction_scores(codes, fitted, weight)).all()
+
+
 def test_a_perfect_order_has_a_finite_score():
     codes = np.repeat(np.arange(4, dtype=np.uint8)[:, None], 2, axis=1)
     variables = as_table(codes.astype(float), kinds="continuous").variables

@@ -89,7 +89,8 @@ def bootstrap(
     ([[0, 1]], [1.0], True)
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
-    run.check_for_many(random_state)
+    run.refuse_max_time()
+    run.require_seed(random_state)
     X, groups = take_column(X, groups, "groups")
     table = table_for(method, X, sample_weight)
     table = table.bare(table.units)

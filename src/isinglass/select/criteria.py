@@ -44,8 +44,10 @@ def compare_criteria(
         a penalty that was chosen elsewhere.
     n_folds : int, default 10
         Folds of the column ``held_out``, and of the default criteria.
-    sample_weight, run
-        As for `bootstrap`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, as for `bootstrap`.
+    run : Run, optional
+        How it is run, without checkpoint and time limit.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def compare_criteria(
     mine       0.050      1               1  1695.532    -1.692
     """
     run.refuse_checkpoint()
-    run.check_for_many(0)
+    run.refuse_max_time()
     table, folds = as_table(X, sample_weight).without_holes().counted().whole(), CrossValidation(n_folds=n_folds)
     if methods is None:
         methods = {"two-stage": TwoStage(), "EBIC": EBIC(), "CV best": folds, "CV 1se": folds.replace(rule="1se")}

@@ -97,7 +97,8 @@ def compare_groups(
     >>> found.groups, found.p_structure
     (('first', 'second'), 0.01)
     """
-    run.check_for_many(random_state)
+    run.refuse_max_time()
+    run.require_seed(random_state)
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     chosen = as_method(method)
     seeds = spawn_seeds(random_state, count)

@@ -20,7 +20,6 @@ from isinglass.select.settings import Run, Settings
 from isinglass.select.stochastic_em import Copies, StochasticEM
 from isinglass.storage import stored_as
 
-ROUNDS = "rounds of imputation"  # what a time limit left out, in words
 FEW_ANSWERS = 10  # columns with fewer answers are named in a warning
 
 
@@ -29,8 +28,8 @@ class Imputation(Frozen):
     """A table whose missing cells were drawn several times, with a record of the draws."""
 
     #: the completed table: rows without holes as they are, the others once per imputation, with that share of their
-    #: weight. Its ``rows`` are the numbers of the original rows, which folds and resamples respect. What chooses a
-    #: network can be given this one; standard errors need `pool`
+    #: weight. Its ``rows`` say which are copies of one, as folds and resamples respect: numbers of the original rows,
+    #: or of the equal rows that counts stand for. What chooses a network can be given this one; errors need `pool`
     table: Table
     origin: NDArray[np.intp]  #: the row of the given table that each row is or completes, counted from 0
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
@@ -62,7 +61,7 @@ class Imputation(Frozen):
         if missing is not None:
             drawn = f"{plural(missing.n_cells, 'cell')} imputed {times(self.n_imputations)}"
             imputed = f"{drawn}, {plural(missing.n_rounds, 'round')}{'' if self.converged else ', NOT converged'}"
-        return f"Imputation({len(np.unique(self.origin))} rows × {self.table.shape[1]} columns: {imputed})"
+        return f"Imputation({np.count_nonzero(self.copies <= 0)} rows × {self.table.shape[1]} columns: {imputed})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,10 +166,8 @@ def impute(
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     run.refuse_checkpoint()
-    table = as_table(X, sample_weight, missing="impute").whole()
-    settings = ImputationSettings(n_imputations, max_rounds, random_state)
-    whole, _, found = complete_table(table, None, settings, run, quiet=False)
-    return settings.complete(whole.whole()) if found is None else found
+    table = as_table(X, sample_weight, missing="impute").whole().counted()
+    return _complete_rows(table, ImputationSettings(n_imputations, max_rounds, random_state), run)
 
 
 def complete_table(
@@ -184,9 +181,15 @@ def complete_table(
     table = table.counted(quiet=quiet)
     if table.holes is None:
         return table, labels, None
-    table, rows = one_by_one(table)
-    labels = None if labels is None else labels[rows]
-    if table.holes is None:  # they were in rows without a weight
-        return table, labels, None
-    imputation = settings.complete(table, run)
-    return imputation.table, None if labels is None else labels[imputation.origin], imputation
+    found = _complete_rows(table, settings, run)
+    labels = None if labels is None else labels[found.origin]
+    return found.table, labels, None if found.network is None else found  # the holes were in rows without a weight
+
+
+def _complete_rows(table: Table, settings: ImputationSettings, run: Run) -> Imputation:
+    """Impute a table whose rows have weights, equal rows of a count one by one."""
+    if table.holes is None:
+        return settings.complete(table, run)
+    each, rows = one_by_one(table)
+    found = settings.complete(each, run)
+    return replace(found, origin=rows[found.origin])

@@ -21,9 +21,9 @@ from isinglass.network import Network
 from isinglass.records import Missing, Refits
 from isinglass.results import Solution, fit_of
 from isinglass.select.error_rates import edge_q, edge_tests
-from isinglass.select.imputation import ROUNDS, Imputation, ImputationSettings, complete_table
+from isinglass.select.imputation import Imputation, ImputationSettings, complete_table
 from isinglass.select.path_selectors import EBIC, CrossValidation, StARS
-from isinglass.select.pooling import Pooled, pool_if_possible
+from isinglass.select.pooling import Pooled, can_pool, pool
 from isinglass.select.refit import free_estimate, observed
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
@@ -117,12 +117,12 @@ class Method(PathSettings):
         missing = Missing.of(table) if imputation is None else imputation.record
         with suppress_warnings(ConstantColumnWarning):
             pooled = None
-            if imputation is not None and self.standard_errors and run.max_time is None:
-                pooled = pool_if_possible(imputation, choice.solution, run.n_threads)
-            elif imputation is not None and self.standard_errors:  # they take as long as the rest
-                choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
-            if pooled is not None and missing is not None:
-                missing = pooled.note(missing)
+            if imputation is not None and self.standard_errors and can_pool(imputation, choice.solution):
+                if run.max_time is None:
+                    pooled = pool(imputation, choice.solution, n_threads=run.n_threads)
+                    missing = missing and pooled.note(missing)
+                else:  # they take as long as the rest
+                    choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
             refits = self._refit(completed, choice.solution, pooled, run) if is_reweighted else None
         _warn_determined(choice.solution.network)
         if self.fdr is not None:
@@ -163,7 +163,7 @@ class Method(PathSettings):
         name_constant(table)
         choice = self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline))
         if imputation and imputation.record and imputation.record.is_cut:
-            choice = replace(choice, left_out=(ROUNDS, *choice.left_out))
+            choice = replace(choice, left_out=("rounds of imputation", *choice.left_out))
         return choice, table, imputation
 
     def at(self, found: Choice, scale: float = 1.0) -> Self:

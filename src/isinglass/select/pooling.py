@@ -21,10 +21,10 @@ from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, has_errors, nearly_free
 from isinglass.select.sandwich import Support
 from isinglass.select.settings import Run
-from isinglass.select.stochastic_em import PRIOR
+from isinglass.select.stochastic_em import PRIOR, SWEEPS
 from isinglass.simulate.gibbs import Completions, among
 
-ROUNDS, SWEEPS = 3, 5  # rounds and sweeps in which each imputation forgets the common network for one of its own
+ROUNDS = 3  # in which each imputation forgets the common network for one of its own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,14 +150,12 @@ def pool(
     return Pooled(index, values.mean(axis=0), (errors**2).mean(axis=0), values.var(axis=0, ddof=1), count, n_features)
 
 
-def pool_if_possible(imputation: Imputation, solution: Solution, n_threads: int | None) -> Pooled | None:
-    """Return the pooled estimates if there are couplings, several completed tables, and standard errors on these."""
+def can_pool(imputation: Imputation, solution: Solution) -> bool:
+    """Tell whether there are couplings, several completed tables, and standard errors on these."""
     if imputation.network is None or imputation.n_imputations < 2 or not solution.n_edges:
-        return None
+        return False
     table = imputation.completed(0)
-    if not has_errors(Support.of(table, solution.network), len(table), imputation.n_imputations):
-        return None
-    return pool(imputation, solution, n_threads=n_threads)
+    return has_errors(Support.of(table, solution.network), len(table), imputation.n_imputations)
 
 
 def _estimate_again(

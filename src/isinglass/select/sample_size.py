@@ -108,7 +108,8 @@ def sample_size(
         raise ArgumentError("rows", "must be different numbers of rows, at least one", rows)
     sizes = tuple(sorted(sizes))
     wanted = as_method(method)
-    run.check_for_many(random_state)
+    run.refuse_max_time()
+    run.require_seed(random_state)
     seeds = spawn_seeds(random_state, len(sizes) * repeats)
     fingerprint = {
         "network": truth,

@@ -72,11 +72,11 @@ def prediction_scores(table: Bytes, network: Network, unit: FloatArray, possible
 
 
 def _standard_ranks(values: NDArray[np.generic], unit: FloatArray) -> FloatArray:
-    """Return ranks with mean 0 and variance 1 under the weights, ties sharing theirs; 0 if all values are equal."""
-    levels, place = np.unique(values, return_inverse=True)
-    if len(levels) < 2:
-        return np.zeros(len(values))
+    """Return ranks with mean 0 and variance 1 under the weights, ties sharing theirs; 0 if all that weigh are equal."""
+    place = np.unique(values, return_inverse=True)[1]
     mass = np.bincount(place, unit)
+    if np.count_nonzero(mass) < 2:
+        return np.zeros(len(values))
     ranks = (np.cumsum(mass) - 0.5 * mass)[place]
     ranks -= np.average(ranks, weights=unit)
     return np.asarray(ranks / np.sqrt(np.average(ranks**2, weights=unit)))

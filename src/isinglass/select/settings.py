@@ -7,8 +7,9 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from os import PathLike
-from typing import Self
+from functools import cache
+from os import PathLike, fspath
+from typing import Self, get_args, get_type_hints
 
 import numpy as np
 
@@ -28,14 +29,15 @@ _UNSAID = ("read_by", "guesses", "rows", "row_names")  # of tables and variables
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Settings:
-    """Base of frozen settings; two are equal if their fields are, arrays by their content."""
+    """Base of frozen settings; two are equal if their fields and other attributes are, arrays by their content."""
 
     def __post_init__(self) -> None:
         """Take numbers as those of Python, and whole ones as floats where a field holds these: 1 and 1.0 are equal."""
+        cls: type = type(self)
         for each in fields(self):
             value = getattr(self, each.name)
             plain = value.item() if isinstance(value, np.generic) else value
-            if is_whole(plain) and "float" in str(each.type):
+            if is_whole(plain) and each.name in _float_fields(cls):
                 plain = float(plain)
             if plain is not value:
                 object.__setattr__(self, each.name, plain)
@@ -65,6 +67,13 @@ class Settings:
         """Return the fields that differ from their defaults."""
         defaults = {field.name: field.default for field in fields(self)}
         return {name: value for name, value in self.items().items() if identify(value) != identify(defaults[name])}
+
+
+@cache
+def _float_fields(settings: type) -> frozenset[str]:
+    """Return the names of the fields that may hold a float and no whole number."""
+    kinds = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(settings).items()}
+    return frozenset(name for name, each in kinds.items() if float in each and int not in each)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +109,8 @@ class Run(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.checkpoint is not None:
+            object.__setattr__(self, "checkpoint", fspath(self.checkpoint))
         if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
             raise ArgumentError("max_time", "must be a positive number of seconds", self.max_time)
         if self.max_time is not None and self.checkpoint is not None:
@@ -117,16 +128,15 @@ class Run(Settings):
         """Return when a run that begins now has to end, by the clock `time.monotonic`."""
         return math.inf if self.max_time is None else time.monotonic() + self.max_time
 
-    def check_for_many(self, random_state: object) -> None:
-        """Refuse a time limit where many networks are estimated, and a checkpoint without a seed."""
+    def refuse_max_time(self) -> None:
+        """Refuse a time limit where many networks are estimated."""
         if self.max_time is not None:
             raise ArgumentError("max_time", "must be left out where many networks are estimated", self.max_time)
-        self.require_seed(random_state)
 
     def refuse_checkpoint(self) -> None:
         """Refuse a checkpoint where nothing is resumed."""
         if self.checkpoint is not None:
-            raise ArgumentError("checkpoint", "must be left out where nothing can be resumed", str(self.checkpoint))
+            raise ArgumentError("checkpoint", "must be left out where nothing can be resumed", self.checkpoint)
 
     def require_seed(self, random_state: object) -> None:
         """Refuse a checkpoint of draws that the next run does not repeat."""
@@ -153,7 +163,7 @@ def identify(value: object, *, strictly: bool = False) -> str:
     elif isinstance(value, np.random.SeedSequence):
         text = f"SeedSequence({value.entropy}, {value.spawn_key})"
     elif isinstance(value, Settings):
-        text = type(value).__name__ + identify(value.items(), strictly=strictly)
+        text = type(value).__name__ + identify({**value.items(), **vars(value)}, strictly=strictly)
     elif isinstance(value, Table | Network | Variables):
         parts = {each.name: vars(value).get(each.name) for each in fields(value) if each.name not in _UNSAID}
         return _digest(identify({name: part for name, part in parts.items() if part is not None}).encode())

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isinglass.arguments import Options, check_count, check_positive, check_word
-from isinglass.arrays import AnyArray, FloatArray
+from isinglass.arrays import AnyArray, FloatArray, read_only
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.penalties import check_penalty_weights, refuse_labels
@@ -71,7 +71,7 @@ class PathSettings(Settings):
             check_penalty_weights(self.penalty_weights, 0)
         elif self.penalty_weights is not None:
             refuse_labels(self.penalty_weights)
-            object.__setattr__(self, "penalty_weights", np.asarray(self.penalty_weights))
+            object.__setattr__(self, "penalty_weights", read_only(np.array(self.penalty_weights)))
 
     @property
     def tolerance(self) -> float:
