@@ -58,8 +58,8 @@ def score_tables(folder: Path, names: list[str]) -> None:
         started = time.process_time()
         fit = Method(standard_errors=False).fit(train)
         fitted = time.process_time()
-        partition = metrics.log_partition(fit)
-        value = fit.log_likelihood(test, partition=partition)
+        partition = fit.network.log_partition()
+        value = fit.log_likelihood(test)
         ended = time.process_time()
         print(
             f"{name},{len(train)},{train.shape[1]},{fit.network.n_edges},{value:.3f},{partition.error:.3f},"

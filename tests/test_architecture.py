@@ -32,7 +32,6 @@ LAYERS = (
         "variables",
         "matching",
         "conditionals",
-        "coupling_graph",
         "network",
         "pairs",
         "results",

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import RandomSource, check_count, check_kind, check_path
+from isinglass.arguments import RandomSource, check_count, check_path
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.conditionals import energies, ones_given_rest, row_scores
-from isinglass.coupling_graph import strongest_first
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete
 from isinglass.errors import ArgumentError, DataError, setting
@@ -28,6 +27,7 @@ from isinglass.evaluate.prediction import (
     score_rows,
 )
 from isinglass.network import Network
+from isinglass.pairs import strongest_first
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import among, gibbs_sample
 from isinglass.simulate.mixing import warn_if_unlike, warn_unless_mixed
@@ -36,7 +36,6 @@ from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass.evaluate.checking import ModelCheck
-    from isinglass.evaluate.likelihood import LogPartition
     from isinglass.fit import Fit
     from isinglass.names import NodeValues
     from isinglass.select.bootstrap_result import Bootstrap
@@ -76,26 +75,18 @@ class FittedNetwork:
             return score_rows(table, record.network, record.occurs)
         return table.each(_score_part, record.network)
 
-    def log_likelihood(
-        self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
-    ) -> float:
+    def log_likelihood(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log P(x) of whole rows, in nats, the larger the better: the joint likelihood.
 
-        It needs log Z, which `isinglass.metrics.log_partition` computes exactly or by sampling; by default with its
-        defaults, once per network.
-        `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z. Here, in
-        `predict_proba` and in `score` a category that does not occur in the table of the fit has about the
-        probability that half a row gives it (a nominal one at most that), so that rows that have it get a finite value;
-        `sample` and `impute` never draw it.
+        It needs log Z, which `Network.log_partition` computes once, exactly or by sampling. `score` is the log
+        pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z. Here, in `predict_proba` and
+        in `score` a category that does not occur in the table of the fit has about the probability that half a row
+        gives it (a nominal one at most that), so that rows that have it get a finite value; `sample` and `impute` never
+        draw it.
         """
         table, network = self._open(X, sample_weight=sample_weight), self._record.network
         total = table.without_holes().sum_rows(_sum_energies, network)
-        if partition is not None:
-            from isinglass.evaluate.likelihood import LogPartition
-
-            check_kind("partition", partition, LogPartition, "metrics.log_partition")
-        known = network.log_partition() if partition is None else partition
-        return -float(total / table.total_weight) - known.value
+        return -float(total / table.total_weight) - network.log_partition().value
 
     def check(
         self,

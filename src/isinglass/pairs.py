@@ -62,6 +62,11 @@ def values_at(values: NDArray[np.generic], keys: NDArray[np.int64], over: NDArra
     return found
 
 
+def strongest_first(values: FloatArray) -> NDArray[np.intp]:
+    """Return the numbers of some couplings, the largest absolute value first, ties as they are."""
+    return np.argsort(-np.abs(values), kind="stable")
+
+
 def symmetric_matrix(edge_index: NDArray[np.integer], values: NDArray[np.generic], n_features: int) -> sp.csr_array:
     """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
     s, t = edge_index.astype(np.int32).T  # graph functions of scipy before 1.15 take no others

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, overload
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask, read_only
+from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.data import AnyTable, TableLike
 from isinglass.errors import ArgumentError, DataError, plural
 from isinglass.network import Network
 from isinglass.pairs import labels_of, read_matrix
 from isinglass.variables import Variables
 
-Counts = NDArray[np.int64]
+Entry = TypeVar("Entry", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,6 +108,19 @@ class Solution(Frozen):
         )
 
 
+class _Column(Generic[Entry]):
+    """An attribute of all solutions of a path, as an array."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__doc__ = f"``{name}`` of every solution."
+
+    def __get__(self, path: Path | None, owner: type[Path]) -> NDArray[Entry]:
+        if path is None:
+            return self  # type: ignore[return-value]  # of the class itself, which documentation looks at
+        return read_only(np.array([getattr(solution, self.name) for solution in path.solutions]))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Path(Sequence[Solution]):
     """Solutions along decreasing ``alpha``; diagnostics are also available as columns.
@@ -123,53 +136,15 @@ class Path(Sequence[Solution]):
     solutions: tuple[Solution, ...]
     tol: float = float("nan")
 
-    def _column(self, name: str) -> AnyArray:
-        return read_only(np.array([getattr(solution, name) for solution in self.solutions]))
-
-    @property
-    def alphas(self) -> FloatArray:
-        """Penalty strengths, decreasing."""
-        return self._column("alpha")
-
-    @property
-    def n_edges(self) -> Counts:
-        """Edges per alpha."""
-        return self._column("n_edges")
-
-    @property
-    def objective(self) -> FloatArray:
-        """F per alpha."""
-        return self._column("objective")
-
-    @property
-    def kkt_residual(self) -> FloatArray:
-        """KKT residual per alpha."""
-        return self._column("kkt_residual")
-
-    @property
-    def duality_gap(self) -> FloatArray:
-        """Duality gap per alpha."""
-        return self._column("duality_gap")
-
-    @property
-    def certified_zeros(self) -> Counts:
-        """Proved zeros per alpha."""
-        return self._column("certified_zeros")
-
-    @property
-    def n_iter(self) -> Counts:
-        """Iterations per alpha."""
-        return self._column("n_iter")
-
-    @property
-    def n_screened(self) -> Counts:
-        """Pairs screened out per alpha."""
-        return self._column("n_screened")
-
-    @property
-    def converged(self) -> Mask:
-        """Whether each solution converged."""
-        return self._column("converged")
+    alphas = _Column[np.float64]("alpha")  #: penalty strengths, decreasing
+    n_edges = _Column[np.int64]("n_edges")
+    objective = _Column[np.float64]("objective")
+    kkt_residual = _Column[np.float64]("kkt_residual")
+    duality_gap = _Column[np.float64]("duality_gap")
+    certified_zeros = _Column[np.int64]("certified_zeros")
+    n_iter = _Column[np.int64]("n_iter")
+    n_screened = _Column[np.int64]("n_screened")
+    converged = _Column[np.bool_]("converged")
 
     def without_covariates(self) -> Path:
         """Return the path with networks of the variables that are modeled."""

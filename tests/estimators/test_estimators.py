@@ -797,10 +797,6 @@ def test_tags():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (
-            lambda net: net.log_likelihood(np.eye(2), partition=3),
-            "partition must be a LogPartition, as metrics.log_part",
-        ),
         (lambda net: net.methods_text(3), "bootstraps must be a Bootstrap, as bootstrap returns it; got 'int'"),
         (lambda net: net.methods_text(check=3), "check must be a ModelCheck"),
         (lambda net: net.report(3), "filename must be a path; got 3"),

@@ -15,10 +15,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.coupling_graph import union_keys
 from isinglass.errors import ArgumentError, DataError
 from isinglass.matching import match_categories
-from isinglass.network import Network
+from isinglass.network import Network, union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import NetworkLike, Path, as_network
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, Arrays, Mask, count_within
-from isinglass.coupling_graph import union_keys
 from isinglass.data import Table, TableLike, category_counts
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, DataError, listed, setting, suppress_warnings, warn
+from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.records import Missing, TwoStageRecord, count_observations
 from isinglass.results import Solution

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_word, require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray, Mask
-from isinglass.coupling_graph import union_keys
 from isinglass.data import Coding
 from isinglass.errors import ArgumentError, plural
 from isinglass.evaluate.agreement import distances
-from isinglass.network import Network
+from isinglass.network import Network, union_keys
 from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.records import Missing, TwoStageRecord
 from isinglass.results import Solution

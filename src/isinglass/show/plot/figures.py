@@ -16,13 +16,13 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from isinglass.arguments import check_count, check_kind, check_not_negative, check_positive, check_word
 from isinglass.arrays import AnyArray, FloatArray, IntArray
-from isinglass.coupling_graph import union_keys
 from isinglass.errors import ArgumentError, DataError, plural
 from isinglass.evaluate.agreement import RocCurve
 from isinglass.evaluate.centrality import BRIDGES, MEASURES, node_measure
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.names import NodeValues
+from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import NetworkLike, Path, as_network
 from isinglass.select.bootstrap_result import Bootstrap

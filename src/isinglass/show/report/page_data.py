@@ -9,7 +9,6 @@ import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, round_digits
-from isinglass.coupling_graph import union_keys
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import further_measures
@@ -18,7 +17,7 @@ from isinglass.evaluate.nodes import node_table
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
-from isinglass.network import Network
+from isinglass.network import Network, union_keys
 from isinglass.pairs import pairs_of
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
