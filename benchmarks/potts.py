@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from isinglass import Network, Variables, ising_path
 from isinglass.pairs import all_pairs
-from isinglass.simulate.gibbs import Completions
+from isinglass.simulate.gibbs import Chains
 
 SWEEPS = 100
 
@@ -43,7 +43,7 @@ def draw(model: Network, n_rows: int, seed: int) -> NDArray[np.uint8]:
     """Return rows drawn by Gibbs sampling, one chain each."""
     rng = np.random.default_rng(seed)
     start = rng.integers(0, model.variables.sizes, size=(n_rows, model.n_features)).astype(np.uint8)
-    chains = Completions(start, random_state=rng)
+    chains = Chains(start, random_state=rng)
     chains.sweep(model, SWEEPS)
     return chains.table
 

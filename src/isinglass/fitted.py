@@ -13,7 +13,7 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.conditionals import energies, ones_given_rest, row_scores
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.completion import complete
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.marginals import category_logs
 from isinglass.evaluate.prediction import (
     among_occurring,
@@ -30,7 +30,7 @@ from isinglass.network import Network
 from isinglass.pairs import strongest_first
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import among, gibbs_sample
-from isinglass.simulate.mixing import warn_if_unlike, warn_unless_mixed
+from isinglass.simulate.mixing import gibbs_diagnostics
 from isinglass.text_tables import Columns, show_columns
 from isinglass.variables import Variables
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 Floats = FloatArray | list[FloatArray]
 Cells = AnyArray | list[AnyArray]  # values of the source
 """Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
+_PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
+_COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
 SUMMARY = ("source", "target", "coupling", "refitted", "std_error", "q", "partial_correlation", "stability")
 """Columns of the edges that a summary shows."""
 
@@ -216,8 +218,8 @@ class FittedNetwork:
             rows = exact_sample(network, n_samples, random_state=random_state)
         else:
             rows = gibbs_sample(network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
-            warn_unless_mixed(network, burn_in, thin)
-        warn_if_unlike(np.asarray(rows), network.variables, record.data.shares, record.data.n_rows)
+            _warn_unless_mixed(network, burn_in, thin)
+        _warn_if_unlike(np.asarray(rows), network.variables, record.data.shares, record.data.n_rows)
         return rows
 
     def plot(self, ax: Any = None, *, groups: NodeValues | None = None) -> Any:  # Any: of matplotlib, which is optional
@@ -340,3 +342,35 @@ def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> Floa
 def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:
     found = energies(network, table)
     return float(found.sum() if weight is None else weight @ found)
+
+
+def _warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
+    """Warn about a sample of one chain if a few other chains, from different starts, disagree with each other."""
+    with suppress_warnings(MixingWarning):  # what is said here is about the sample
+        found = gibbs_diagnostics(network, n_samples=_PROBED_ROWS, burn_in=burn_in, thin=thin)
+    if not found.mixed:
+        message = (
+            f"The chain has not mixed after {burn_in} sweeps: {found.words} of {4 * _PROBED_ROWS} "
+            f"rows of four other chains. The rows depend on its starting values. Raise {setting('burn_in')}, or "
+            "fit a sparser network."
+        )
+        warn(MixingWarning(message))
+
+
+def _warn_if_unlike(rows: Bytes, variables: Variables, shares: FloatArray, n_rows: float) -> None:
+    """Warn about drawn rows in which categories have other shares than in the table of the fit, of ``n_rows`` rows."""
+    if len(rows) < _COMPARED_ROWS:
+        return
+    found = np.bincount(variables.flat(rows).ravel(), minlength=len(shares)) / len(rows)
+    known = np.minimum(shares, 1.0)
+    pooled, size = (found + known) / 2, min(_COMPARED_ROWS, n_rows)  # rows of a chain are worth fewer than they are
+    far = np.abs(found - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
+    if far.any():
+        worst = int(np.argmax(np.where(far, np.abs(found - known), 0.0)))
+        where = variables.called(int(variables.column[worst]))
+        message = (
+            f"The samples do not look like the table of the fit: a category of {where} has a "
+            f"share of {found[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
+            "differ). Fit a sparser network, and run check(X)."
+        )
+        warn(MixingWarning(message))

@@ -84,6 +84,8 @@ def test_shares_are_those_of_the_rows():
     np.testing.assert_allclose(counts.observed, [(X.sum(axis=1) >= k).mean() for k in counts.columns[:, 0]])
     weighted = metrics.check_model(as_table(X, np.arange(500) % 3), MODEL)
     np.testing.assert_allclose(weighted["means"].observed, np.average(X, axis=0, weights=np.arange(500) % 3))
+    pairs = X[:, weighted["pairs"].columns].all(axis=2)
+    np.testing.assert_allclose(weighted["pairs"].observed, np.average(pairs, axis=0, weights=np.arange(500) % 3))
 
 
 def test_probabilities_are_hypergeometric():

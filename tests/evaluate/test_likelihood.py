@@ -12,7 +12,7 @@ from isinglass.errors import DataError, MixingWarning
 from isinglass.evaluate import elimination, likelihood
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
 from isinglass.evaluate.likelihood import _bennett, _Chains, anneal, sample_partition
-from isinglass.solve.exact_likelihood import log_sum, log_weights
+from isinglass.solve.states import log_sum, log_weights
 
 MIXED = simulate.category_network(
     *(simulate.random_network(6, edge_probability=0.6, random_state=3), ["ordinal", "nominal", "binary"] * 2, 3),

@@ -11,7 +11,7 @@ from isinglass import Fixed, Method, Table, as_table, impute, load
 from isinglass.errors import DataError
 from isinglass.select import ImputationSettings, Run, pool
 from isinglass.select.stochastic_em import distance, mean_network
-from isinglass.simulate.gibbs import Completions
+from isinglass.simulate.gibbs import Chains
 
 P = 6
 LINE = [-1.5, -0.5, 0.5, 1.5]
@@ -26,7 +26,7 @@ KINDS = [*["ordinal"] * (P - 1), "binary"]
 
 
 def draw(n, seed):
-    chains = Completions(np.zeros((n, P), dtype=np.uint8), random_state=seed)
+    chains = Chains(np.zeros((n, P), dtype=np.uint8), random_state=seed)
     chains.sweep(CHAIN, 60)
     return chains.table
 
@@ -145,7 +145,7 @@ def test_nominal_columns_are_drawn_too():
         [[0, 1], [1, 2], [2, 3]],
         blocks=[block, [[0.9], [0.0], [-0.9]], [[1.5]]],
     )
-    chains = Completions(np.zeros((800, 4), dtype=np.uint8), random_state=0)
+    chains = Chains(np.zeros((800, 4), dtype=np.uint8), random_state=0)
     chains.sweep(truth, 50)
     gone = np.random.default_rng(1).random(chains.table.shape) < 0.2
     parts = {"scores": truth.variables.scores, "holes": gone}

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from isinglass import Network, simulate
 from isinglass.simulate.gibbs import (
     IMPOSSIBLE,
-    Completions,
+    Chains,
     among,
     draw_categories,
     node_logits,
@@ -35,7 +35,7 @@ STATES = np.array(list(product(range(3), range(2), range(3), range(3))), dtype=n
 
 def test_cells_are_those_of_the_twin():
     words = np.random.default_rng(5).integers(0, 2**64, (30, 4), np.uint64)
-    chains = Completions(ROWS, GONE, random_state=5)
+    chains = Chains(ROWS, GONE, random_state=5)
     chains.sweep(MODEL, 7)
     expected = [
         gibbs_cells(MODEL.couplings, MODEL.fields, row, np.flatnonzero(gone), 7, seed)
@@ -45,7 +45,7 @@ def test_cells_are_those_of_the_twin():
 
 
 def test_sweeps_go_on_where_they_were():
-    one, two = (Completions(ROWS, GONE, random_state=5) for _ in range(2))
+    one, two = (Chains(ROWS, GONE, random_state=5) for _ in range(2))
     one.sweep(MODEL, 6)
     two.sweep(MODEL, 2)
     two.sweep(MODEL, 4)
@@ -54,7 +54,7 @@ def test_sweeps_go_on_where_they_were():
 
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_threads_do_not_matter(n_threads):
-    one, several = (Completions(ROWS, GONE, random_state=5, n_threads=number) for number in (1, n_threads))
+    one, several = (Chains(ROWS, GONE, random_state=5, n_threads=number) for number in (1, n_threads))
     one.sweep(MODEL, 20)
     several.sweep(MODEL, 20)
     np.testing.assert_array_equal(one.table, several.table)
@@ -103,7 +103,7 @@ def test_draws_are_those_of_the_twin_and_none_is_impossible(gone):
 
 
 def test_chains_reach_the_joint_distribution():
-    chains = Completions(np.zeros((4000, 4), dtype=np.uint8), random_state=0)
+    chains = Chains(np.zeros((4000, 4), dtype=np.uint8), random_state=0)
     chains.sweep(MIXED, 40)
     weight = np.exp(-MIXED.energy(STATES))
     place = {tuple(state): k for k, state in enumerate(STATES.tolist())}
@@ -115,7 +115,7 @@ def test_observed_cells_are_held_and_the_others_follow_them():
     start = STATES[np.random.default_rng(1).integers(0, len(STATES), 3000)]
     gone = np.zeros(start.shape, dtype=bool)
     gone[:, 2] = True
-    chains = Completions(start, gone, random_state=2)
+    chains = Chains(start, gone, random_state=2)
     chains.sweep(MIXED, 1)
     np.testing.assert_array_equal(chains.table[~gone], start[~gone])
     chances = MIXED.probabilities(start)[2]
@@ -126,7 +126,7 @@ def test_observed_cells_are_held_and_the_others_follow_them():
 
 def test_same_seed_same_categories():
     start = np.zeros((50, 4), dtype=np.uint8)
-    one, two, other = (Completions(start, random_state=seed) for seed in (3, 3, 4))
+    one, two, other = (Chains(start, random_state=seed) for seed in (3, 3, 4))
     for chains in (one, two, other):
         chains.sweep(MIXED, 3)
     np.testing.assert_array_equal(one.table, two.table)

@@ -454,6 +454,7 @@ def test_the_record(caplog):
     assert len(caplog.records) == 3
     assert path.rule == "and"
     assert (len(path), path.nodes.fields.shape, path.nodes.kkt_residuals.shape) == (3, (3, 4), (3, 4))
+    assert len(nodewise_path(X, 3, callback=lambda solution: solution.alpha > seen[1].alpha)) == 2
     assert path[0].alphas_per_node is None
     assert "3 alphas" in repr(path)
     with pytest.raises(ValueError, match="read-only"):

@@ -18,7 +18,7 @@ from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.results import NetworkLike, as_network
 from isinglass.simulate.gibbs import draw_categories, node_logits, sampler_of
-from isinglass.solve.exact_likelihood import log_sum
+from isinglass.solve.states import log_sum
 from isinglass.variables import Variables
 
 _CHAINS = 200  # of each direction; few may all miss the same rows, which no standard error would show
@@ -128,12 +128,12 @@ def anneal(
     log_z0 = float(log_sums(network.variables, base[:, None]).sum())
     start = _draw(network.variables, shares, n_chains, as_generator(seeds[1]))
     betas = _schedule(n_sweeps)
-    forward = _Chains(network, base, start, seeds[2], n_threads)
+    forward = _AnnealedChains(network, base, start, seeds[2], n_threads)
     up = forward.run(betas)
     # Rows of the network: chains in proportion to their weights, and as many sweeps as they took to get here.
     weight = np.exp(up - up.max())
     kept = as_generator(seeds[3]).choice(n_chains, n_chains, p=weight / weight.sum())
-    backward = _Chains(network, base, forward.states[kept], seeds[4], n_threads)
+    backward = _AnnealedChains(network, base, forward.states[kept], seeds[4], n_threads)
     n_energies = max(n_sweeps // 2 // _SWEEPS_PER_ENERGY, 1)  # over the second half
     backward.run(np.ones(n_sweeps - n_energies * _SWEEPS_PER_ENERGY + 1))  # of the network, without a change
     energy = np.zeros(n_chains)
@@ -177,7 +177,7 @@ def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_thre
     """Return the share of every category at the end of a short run from random rows, smoothed."""
     variables, (at_start, at_run) = network.variables, seed.spawn(2)
     start = _draw(variables, 1.0 / variables.sizes[variables.column], n_chains, as_generator(at_start))
-    chains = _Chains(network, np.zeros(len(variables.column)), start, at_run, n_threads)
+    chains = _AnnealedChains(network, np.zeros(len(variables.column)), start, at_run, n_threads)
     chains.run(_schedule(_PILOT_SWEEPS))
     counts = np.zeros(len(variables.column))
     for _ in range(_COUNTED_SWEEPS):
@@ -193,7 +193,7 @@ def _draw(variables: Variables, shares: FloatArray, n_rows: int, rng: np.random.
     return np.column_stack(columns).astype(np.uint8)
 
 
-class _Chains:
+class _AnnealedChains:
     """Chains at a β: Gibbs sweeps with the exponent (1 − β) a(x) + β b(x), a the sum of ``base``, b that of a network.
 
     Chains of columns of two values have a generator each, those of others share one.

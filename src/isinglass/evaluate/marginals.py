@@ -20,7 +20,7 @@ from isinglass.conditionals import log_conditionals, log_probabilities
 from isinglass.errors import MixingWarning, warn
 from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms, sum_out
 from isinglass.network import Network
-from isinglass.simulate.gibbs import Completions, among, node_logits
+from isinglass.simulate.gibbs import Chains, among, node_logits
 from isinglass.simulate.mixing import dispersed_states
 
 MOST_STATES = 2**14
@@ -160,7 +160,7 @@ class _Marginals:
         start = dispersed_states(self.variables, N_CHAINS * len(rows), random_state)
         drawn, wanted = (np.tile(mask, (N_CHAINS, 1)) for mask in (drawn, wanted))
         start = np.where(drawn, start, np.tile(self.cells[rows], (N_CHAINS, 1)))
-        chains = Completions(start, drawn, random_state=random_state)
+        chains = Chains(start, drawn, random_state=random_state)
         chains.sweep(network, BURN_IN)
         places = {s: np.flatnonzero(wanted[:, s]) for s in np.flatnonzero(wanted.any(axis=0)).tolist()}
         functions = node_logits(network, places)

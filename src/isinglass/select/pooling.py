@@ -22,7 +22,7 @@ from isinglass.select.refit import free_estimate, has_errors, nearly_free
 from isinglass.select.sandwich import Support
 from isinglass.select.settings import Run
 from isinglass.select.stochastic_em import PRIOR, SWEEPS
-from isinglass.simulate.gibbs import Completions, among
+from isinglass.simulate.gibbs import Chains, among
 
 ROUNDS = 3  # in which each imputation forgets the common network for one of its own
 
@@ -176,7 +176,7 @@ def redraw(
     """
     rng = np.random.default_rng(seed)
     gone = np.zeros(table.shape, dtype=bool) if table.drawn is None else table.drawn
-    chains, observed = Completions(table.codes, gone, random_state=rng, n_threads=1), category_counts(table) > 0.0
+    chains, observed = Chains(table.codes, gone, random_state=rng, n_threads=1), category_counts(table) > 0.0
     for _ in range(ROUNDS):
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
         drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)

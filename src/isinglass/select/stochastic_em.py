@@ -28,7 +28,7 @@ from isinglass.select.selector import Selector
 from isinglass.select.settings import Run
 from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.simulate.gibbs import Completions, among, start_values
+from isinglass.simulate.gibbs import Chains, among, start_values
 
 SWEEPS = 5  # sweeps over the missing cells from one round to the next; twice as many at the end
 COPIES_PER_ROUND = 2  # copies of the rows with holes that the network of a round is estimated from
@@ -118,7 +118,7 @@ class Copies:
     whole: NDArray[np.intp]  # rows without holes
     holed: NDArray[np.intp]  # the others
     n_copies: int
-    chains: Completions  # the cells of the others, copy after copy
+    chains: Chains  # the cells of the others, copy after copy
 
     @classmethod
     def of(cls, data: Table, holes: Mask, n_copies: int, random_state: RandomSource, n_threads: int | None) -> Copies:
@@ -131,7 +131,7 @@ class Copies:
         rng = np.random.default_rng(at_start)
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
         cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))
-        chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
+        chains = Chains(cells, missing, random_state=at_chains, n_threads=n_threads)
         return cls(data, holes, whole, holed, n_copies, chains)
 
     @cached_property

@@ -14,7 +14,7 @@ from isinglass.data import Table
 from isinglass.errors import LimitError
 from isinglass.network import Network
 from isinglass.results import NetworkLike, as_network
-from isinglass.solve.exact_likelihood import MAX_NODES, log_sum, log_weights, refuse_above_limit, superset_sums
+from isinglass.solve.states import MAX_NODES, log_sum, log_weights, refuse_above_limit, superset_sums
 
 _STATES_AT_ONCE = 2**14
 

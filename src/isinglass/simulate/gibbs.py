@@ -98,7 +98,7 @@ def _sample_categories(
     """Return the rows ``offsets[c] … offsets[c + 1] - 1`` of every chain c, all chains swept together."""
     rng = as_generator(seed)
     drawn = rng.integers(0, network.variables.sizes, (len(offsets) - 1, network.n_features), dtype=np.uint8)
-    chains = Completions(drawn if start is None else start, random_state=rng)
+    chains = Chains(drawn if start is None else start, random_state=rng)
     chains.sweep(network, burn_in)
     rows = np.empty((int(offsets[-1]), network.n_features), dtype=np.uint8)
     for k in range(int(np.diff(offsets).max())):
@@ -118,11 +118,11 @@ def _starting_states(network: Network, start: ArrayLike, n_chains: int) -> Bytes
     return np.broadcast_to(states, shape).astype(np.uint8)
 
 
-class Completions:
-    """Rows whose missing cells are redrawn by Gibbs sweeps, while the observed cells stay as they are.
+class Chains:
+    """Gibbs chains, one per row of ``table``, which holds their current states.
 
-    ``table`` holds the current rows; the chains start from the values in the missing cells of the given ones. Without
-    ``missing`` all cells are redrawn. The draws do not depend on the number of threads.
+    With ``missing``, only these cells are redrawn, given the others of their row. The draws do not depend on the number
+    of threads.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Completions:
         self._n_threads = thread_count(n_threads)
 
     def sweep(self, network: Network, n_sweeps: int) -> None:
-        """Redraw every missing cell ``n_sweeps`` times, column by column; of two values, each row by its generator."""
+        """Redraw every cell ``n_sweeps`` times, column by column; of two values, each row by its own generator."""
         if network.variables.is_binary:
             words, first_cell, cells = self._generators
             sampler_of(network).redraw(words, self.table, first_cell, cells, n_sweeps, self._n_threads)

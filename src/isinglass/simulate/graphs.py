@@ -113,8 +113,8 @@ def graph_network(
 ) -> Network:
     """Put couplings on the edges of a graph of networkx, whose nodes become the names.
 
-    The graph is undirected and without loops, or anything that has ``nodes`` and ``edges`` as such a graph does. The
-    other parameters are those of `chain_network`.
+    The graph is undirected and without loops, or anything that has ``nodes`` and ``edges`` as such a graph does.
+    Attributes of edges, such as ``weight``, are not used. The other parameters are those of `chain_network`.
 
     Examples
     --------

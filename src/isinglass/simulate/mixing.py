@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen
 from isinglass.conditionals import energies
-from isinglass.errors import MixingWarning, setting, suppress_warnings, warn
+from isinglass.errors import MixingWarning, setting, warn
 from isinglass.network import Network
 from isinglass.results import NetworkLike, as_network
 from isinglass.simulate.enumeration import can_enumerate
@@ -29,8 +29,6 @@ RHAT_LIMIT = 1.05
 ESS_PER_CHAIN = 10
 """Smallest effective sample size per chain (Gelman et al., Bayesian Data Analysis, 3rd ed., section 11.5)."""
 _COLUMNS_AT_ONCE = 64  # of the Fourier transforms, to bound their memory
-_PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
-_COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,38 +127,6 @@ def dispersed_states(variables: Variables, n_chains: int, random_state: RandomSo
     start = as_generator(random_state).integers(0, last + 1, (n_chains, len(last)), dtype=np.uint8)
     start[:quarter], start[quarter : 2 * quarter] = 0, last
     return start
-
-
-def warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
-    """Warn about a sample of one chain if a few other chains, from different starts, disagree with each other."""
-    with suppress_warnings(MixingWarning):  # what is said here is about the sample
-        found = gibbs_diagnostics(network, n_samples=_PROBED_ROWS, burn_in=burn_in, thin=thin)
-    if not found.mixed:
-        message = (
-            f"The chain has not mixed after {burn_in} sweeps: {found.words} of {4 * _PROBED_ROWS} "
-            f"rows of four other chains. The rows depend on its starting values. Raise {setting('burn_in')}, or "
-            "fit a sparser network."
-        )
-        warn(MixingWarning(message))
-
-
-def warn_if_unlike(rows: Bytes, variables: Variables, shares: FloatArray, n_rows: float) -> None:
-    """Warn about drawn rows in which categories have other shares than in the table of the fit, of ``n_rows`` rows."""
-    if len(rows) < _COMPARED_ROWS:
-        return
-    found = np.bincount(variables.flat(rows).ravel(), minlength=len(shares)) / len(rows)
-    known = np.minimum(shares, 1.0)
-    pooled, size = (found + known) / 2, min(_COMPARED_ROWS, n_rows)  # rows of a chain are worth fewer than they are
-    far = np.abs(found - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
-    if far.any():
-        worst = int(np.argmax(np.where(far, np.abs(found - known), 0.0)))
-        where = variables.called(int(variables.column[worst]))
-        message = (
-            f"The samples do not look like the table of the fit: a category of {where} has a "
-            f"share of {found[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
-            "differ). Fit a sparser network, and run check(X)."
-        )
-        warn(MixingWarning(message))
 
 
 def diagnose(states: Bytes, energies: FloatArray) -> MixingDiagnostics:

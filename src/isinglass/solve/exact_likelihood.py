@@ -2,72 +2,32 @@
 
     min  F(Θ) = Ψ(Θ) − Σ_s θ_ss m̂_s − Σ_{s<t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|       (docs/math.md)
 
-with m̂ the weighted means and pair moments of the table. States are numbered so that bit s of the number is x_s: state 0
-is all zeros, state 1 has x_0 = 1 alone, state 2 has x_1 = 1 alone. Every vector of length 2^p is in this order.
+with m̂ the weighted means and pair moments of the table. Vectors of length 2^p are in the order of `solve.states`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import check_callable, check_count, is_real
+from isinglass.arguments import check_callable, check_count, check_positive
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import as_table
-from isinglass.errors import ArgumentError, LimitError, setting
+from isinglass.errors import ArgumentError, setting
 from isinglass.penalties import EPSILON, Penalty, penalty_matrix, refuse_vanishing, violations
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import TOLERANCE, AlphasLike, alpha_grid, collect, warn_if_not_converged
 from isinglass.solve.reduction import Reduction, warn_constant
+from isinglass.solve.states import log_sum, log_weights, refuse_above_limit, rounding_of_sums, superset_sums
 
-MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
 _MATCHED = 1e-15  # relative mismatch of means aimed at
 _RIDGE = 1e-12  # relative; keeps the Newton matrix invertible, changes the rate and not the optimum
 _LARGEST_CHANGE = 0.25  # of a probability: up to here P″ is a distribution, and the bounds of what it costs hold
-
-
-def refuse_above_limit(n_features: int, remedy: str) -> None:
-    """Raise where 2^p states are too many."""
-    if n_features > MAX_NODES:
-        raise LimitError(f"The number of nodes must be at most {MAX_NODES} for enumeration; got {n_features}. {remedy}")
-
-
-def log_weights(couplings: FloatArray, fields: FloatArray) -> FloatArray:
-    """Return −energy of all states by doubling: about 2^{p+2} additions and no 2^p × p table."""
-    weights = np.zeros(1)
-    for k, field in enumerate(fields):
-        logit = np.full(1, field)  # θ_kk + Σ_{t<k} θ_kt x_t over the states of the nodes below k
-        for t in range(k):
-            logit = np.concatenate([logit, logit + couplings[k, t]])
-        weights = np.concatenate([weights, weights + logit])
-    return weights
-
-
-def log_sum(weights: FloatArray) -> float:
-    """Return log Σ exp(weights), to a small relative error also where one term is nearly all of it."""
-    top = int(weights.argmax())
-    terms = np.exp(weights - weights[top])
-    terms[top] = 0.0
-    return float(weights[top] + np.log1p(terms.sum()))
-
-
-def superset_sums(probabilities: FloatArray) -> FloatArray:
-    """Return E[Π_{s in S} x_s] for every set S of nodes, numbered like the states: all moments at once."""
-    sums = probabilities.copy()
-    for s in range(len(sums).bit_length() - 1):
-        halves = sums.reshape(-1, 2, 1 << s)
-        halves[:, 0] += halves[:, 1]
-    return sums
-
-
-def rounding_of_sums(n: int) -> float:
-    """Return γ, a bound of the relative error of a sum of 2^n positive terms that are added by halves."""
-    return (2 * n + 24) * EPSILON
 
 
 @dataclass(eq=False)
@@ -83,6 +43,11 @@ class Likelihood:
     is_frequent: Mask  # of these, whether the ones outweigh the zeros
     omega: FloatArray  # ω, one per pair
     empirical: FloatArray  # share of each state in the table
+    n: int = field(init=False)  # columns that vary
+    pairs: tuple[NDArray[np.intp], NDArray[np.intp]] = field(init=False)
+    masks: NDArray[np.int64] = field(init=False)  # nodes of each statistic, as states are
+    statistics: FloatArray = field(init=False)  # m̂: means, then pair moments
+    independent: FloatArray = field(init=False)  # φ without edges
 
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: Penalty) -> Likelihood:
@@ -112,13 +77,13 @@ class Likelihood:
 
     def __post_init__(self) -> None:
         """Prepare what does not depend on φ."""
-        self.n = n = len(self.is_frequent)  # columns that vary
+        self.n = n = len(self.is_frequent)
         self.pairs = s, t = np.triu_indices(n, 1)
-        self.masks = np.concatenate([1 << np.arange(n), (1 << s) | (1 << t)])  # nodes of each statistic, as states are
-        self.statistics = superset_sums(self.empirical)[self.masks]  # m̂: means, then pair moments
+        self.masks = np.concatenate([1 << np.arange(n), (1 << s) | (1 << t)])
+        self.statistics = superset_sums(self.empirical)[self.masks]
         zeros = superset_sums(self.empirical[::-1])[self.masks[:n]]
         log_odds = np.log(self.statistics[:n]) - np.log(zeros)
-        self.independent = np.concatenate([log_odds, np.zeros(len(s))])  # φ without edges
+        self.independent = np.concatenate([log_odds, np.zeros(len(s))])
 
     def penalty(self, alpha: float) -> FloatArray:
         """Return α ω of every statistic: 0 for fields, inf for forbidden pairs (never inf·0)."""
@@ -416,8 +381,7 @@ def exact_path(
     >>> round(float(path[0].couplings[0, 1]), 6)  # log (4·4 / (1·1))
     2.772589
     """
-    if not is_real(tol) or not 0 < tol < 1:
-        raise ArgumentError("tol", "must be between 0 and 1", tol)
+    check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_callable("callback", callback)
     problem = Likelihood.of(X, sample_weight, penalty_weights)

@@ -111,7 +111,7 @@ def nodewise_path(
     n_threads : int, optional
         Nodes solved at the same time; default as for ``ising_path``. The result does not depend on it.
     callback : callable, optional
-        Called with each Solution, in order, once all regressions are done, until it returns False.
+        Called with each Solution, in order, once all regressions are done. If it returns False, the path ends there.
 
     Returns
     -------
@@ -141,8 +141,7 @@ def nodewise_path(
     at_zero = float(problem.alphas_at_zero.max())
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
     fits = problem.solve(np.tile(grid, (len(problem.units), 1)), stops_early=False)
-    path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
-    collect(path, callback)
+    path = NodewisePath(collect(fits.solutions(rule, tol), callback), tol=tol, nodes=fits, rule=rule)
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 

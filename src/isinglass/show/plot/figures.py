@@ -181,7 +181,7 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
     """Draw what `isinglass.metrics.check_model` compared: shares in the data over shares in simulated rows.
 
     A point is a column, a pair, a triple or a number of ones per row. On the diagonal the network reproduces it; those
-    that are not reproduced are red, with their interval.
+    that are not reproduced are red.
 
     Parameters
     ----------
@@ -200,9 +200,6 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
         for chosen, color, alpha in ((~flagged, POSITIVE, 0.5), (flagged, NEGATIVE, 1.0)):
             points = one.expected[chosen], one.observed[chosen]
             ax.scatter(*points, s=size, color=color, alpha=alpha, marker=markers[one.what], linewidths=0, zorder=2)
-        shown = np.flatnonzero(flagged)[:200]
-        middle, reach = one.expected[shown], one.half_width[shown]
-        ax.vlines(middle, middle - reach, middle + reach, colors=NEUTRAL, linewidth=0.6, zorder=1)
         label = f"{one.what}: {one.n_flagged} of {len(flagged)} not reproduced"
         color = NEGATIVE if one.n_flagged else POSITIVE
         entries.append((Line2D([], [], marker=markers[one.what], linestyle="", color=color, markersize=5), label))
