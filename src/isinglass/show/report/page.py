@@ -94,14 +94,14 @@ def write_report(
     ('<!DOCTYPE html>', True)
     """
     heading = "Network" if title is None else str(title)
-    whole = Subject.of(result, X, path, check_count("max_edges", max_edges))
+    subject = Subject.of(result, X, path, check_count("max_edges", max_edges))
     listed = bootstrap if isinstance(bootstrap, Iterable) else [bootstrap]
     resamples = [check_kind("bootstrap", each, Bootstrap, "bootstrap") for each in listed]
     data = {
         "title": heading,
-        **_nodes_and_edges(whole, resamples, groups, group_colors, wording, random_state),
-        **_fit_and_text(whole, resamples),
-        "settings": page_data.read_settings(settings, whole.fit),
+        **_nodes_and_edges(subject, resamples, groups, group_colors, wording, random_state),
+        **_fit_and_text(subject, resamples),
+        "settings": page_data.read_settings(settings, subject.fit),
         "command": None if command is None else str(command),
         "versions": {
             "isinglass": __version__,
@@ -116,20 +116,19 @@ def write_report(
 
 
 def _nodes_and_edges(
-    whole: Subject,
+    subject: Subject,
     resamples: Sequence[Bootstrap],
     groups: NodeValues | None,
     group_colors: GroupColors | None,
     wording: NodeValues | None,
     random_state: RandomSource,
 ) -> JsonObject:
-    """Return what the page's script reads about nodes and edges; the ``whole`` has covariates, which are not drawn."""
-    subject = whole.without_covariates()
+    """Return what the page's script reads about nodes and edges."""
     members, colors = read_groups(groups, group_colors, subject.network.names)
     colors.pop(None, None)  # nodes without a group have the color of the theme
     numbers = {group: number for number, group in enumerate(colors)}
     of_rows = [each for each in resamples if each.kind == "rows"]  # the others have no intervals
-    columns = page_data.list_node_columns(subject, whole, members, wording, of_rows)
+    columns = page_data.list_node_columns(subject, members, wording, of_rows)
     of_nodes = [numbers.get(member, -1) for member in members]
     return {
         "nodes": page_data.list_nodes(subject, of_nodes, columns, random_state),
@@ -137,21 +136,21 @@ def _nodes_and_edges(
         "groups": [{"name": group, "color": color} for group, color in colors.items()],
         "path": page_data.list_pairs(subject),
         "edge_columns": page_data.list_edge_columns(subject, of_rows),  # in the order of the stored pairs
-        "edge_tables": page_data.list_tables(subject, whole),
-        "covariates": page_data.list_covariates(whole.network if whole.fit is None else whole.fit),
+        "edge_tables": page_data.list_tables(subject),
+        "covariates": page_data.list_covariates(subject.fit or subject.whole.network),
     }
 
 
-def _fit_and_text(whole: Subject, resamples: Sequence[Bootstrap]) -> JsonObject:
+def _fit_and_text(subject: Subject, resamples: Sequence[Bootstrap]) -> JsonObject:
     """Return what the page's script reads about rows, certificate, choice, resamples and check, and the texts."""
-    subject, rows, check = whole.without_covariates(), whole.data, page_data.check_rows(whole)
-    draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
+    rows, check = subject.whole.data, page_data.check_rows(subject)
+    draft = Draft("") if subject.fit is None else describe_fit(subject.fit, *resamples, check=check)
     return {
         "n_rows": None if rows is None else rows.n_observations,
         "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
-        "certificate": page_data.list_certificates(subject, whole),
+        "certificate": page_data.list_certificates(subject),
         "curve": page_data.read_curve(subject),
-        "missing": page_data.describe_missing(subject, whole.network.n_features),
+        "missing": page_data.describe_missing(subject),
         "n_resamples": {each.kind: each.n_boot for each in resamples},
         "cs": next((page_data.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
         "check": page_data.describe_check(check),

@@ -49,16 +49,11 @@ def list_nodes(
 
 
 def list_node_columns(
-    subject: Subject,
-    whole: Subject,
-    members: Sequence[str | None],
-    wording: NodeValues | None,
-    resamples: Sequence[Bootstrap],
+    subject: Subject, members: Sequence[str | None], wording: NodeValues | None, resamples: Sequence[Bootstrap]
 ) -> list[JsonObject]:
     """Return the columns of the table of nodes: kinds, wording, measures, intervals, and how much is missing.
 
-    ``members`` are the groups of nodes, between which there are bridges. Nodes are predicted by the ``whole``, which
-    has covariates.
+    ``members`` are the groups of nodes, between which there are bridges.
     """
     network, missing = subject.network, None if subject.fit is None else subject.fit.missing
     found: JsonObject = {}
@@ -69,8 +64,8 @@ def list_node_columns(
     if texts is not None:
         found["wording"] = texts
     found |= further_measures(network, members if any(member is not None for member in members) else None)
-    if whole.table is not None:
-        measured = node_table(whole.table, whole.predicting)
+    if subject.whole.table is not None:
+        measured = node_table(subject.whole.table, subject.whole.predicting)
         found |= {label: values for label, values in measured.items() if label not in OF_NODES}
     for each in resamples:
         place = {name: node for node, name in enumerate(each.names)}
@@ -172,12 +167,12 @@ def list_covariates(model: Network | Fit) -> dict[str, str]:
     return {name: ", ".join(entries) for name, entries in found.items()}
 
 
-def list_tables(subject: Subject, whole: Subject) -> list[JsonObject | None]:
+def list_tables(subject: Subject) -> list[JsonObject | None]:
     """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS.
 
     Edges with a continuous column also have the expected numbers of that column, if the shares of values are known.
-    ``whole`` is the subject with its covariates, on which these depend.
     """
+    whole = subject.whole  # expected numbers depend on covariates
     network, stored, counts, shares = subject.network, subject.stored, subject.pair_counts, whole.shares
     if network.variables.is_binary:
         return [None] * len(stored)
@@ -231,14 +226,14 @@ PROOF = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter"
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
 
 
-def list_certificates(subject: Subject, whole: Subject) -> JsonObject:
-    """Return the certificate of every network along the slider; ``whole`` is the subject with its covariates."""
+def list_certificates(subject: Subject) -> JsonObject:
+    """Return the certificate of every network along the slider."""
     fit = subject.fit
     nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
     kind = fit.method.estimator if fit is not None else "nodewise" if nodewise else "joint"
     stages = None if fit is None else fit.selection.stages
     proof: JsonObject = {name: [getattr(each, name) for each in subject.solutions] for name in PROOF}
-    null = _null_objective(subject, whole)
+    null = _null_objective(subject)
     return {
         "kind": kind,
         # By which the coefficients of regressions are combined.
@@ -261,15 +256,15 @@ def _tolerances(subject: Subject) -> list[float]:
     return found
 
 
-def _null_objective(subject: Subject, whole: Subject) -> float:
+def _null_objective(subject: Subject) -> float:
     """Return the objective without edges; NaN where it is not known.
 
-    Where no such network is on the slider it is the entropy of the shares, unless the ``whole`` has covariates.
+    Where no such network is on the slider it is the entropy of the shares, unless there are covariates.
     """
     for each in subject.solutions:
         if each.n_edges == 0 and np.isfinite(each.objective):
             return each.objective
-    if subject.shares is None or whole.network.variables.has_covariates:
+    if subject.shares is None or subject.with_covariates is not None:
         return np.nan
     return float(sum(scipy.special.entr(share).sum() for share in subject.shares))
 
@@ -299,7 +294,7 @@ def read_settings(given: Mapping[str, object] | None, fit: Fit | None) -> dict[s
     return {str(name): str(value) for name, value in (given or {}).items() if value is not None}
 
 
-def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
+def describe_missing(subject: Subject) -> JsonObject | None:
     """Return what is known of missing cells, of which covariates have some, too; None if there are none."""
     missing = None if subject.fit is None else subject.fit.missing
     if missing is None:
@@ -310,7 +305,7 @@ def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
     counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
     return {
         **{name: value for name, value in vars(missing).items() if isinstance(value, int | float | str)},
-        "n_columns": n_columns,
+        "n_columns": subject.whole.network.n_features,
         "n_rounds": missing.n_rounds,
         "edge_information": [] if missing.edge_information is None else missing.edge_information,
         "patterns": [{"columns": each, "n_rows": count} for each, count in zip(patterns, counts, strict=True)],
@@ -319,8 +314,7 @@ def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
 
 def check_rows(subject: Subject) -> ModelCheck | None:
     """Return whether the network reproduces the rows, unless simulating would take long."""
-    variables = subject.network.variables
-    if subject.table is None or variables.has_covariates or variables.sizes.sum() > MOST_SIMULATED:
+    if subject.table is None or subject.with_covariates or subject.network.variables.sizes.sum() > MOST_SIMULATED:
         return None
     return check_model(subject.table, subject.predicting)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ from isinglass.simulate.gibbs import among
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a page is about: a network, and what is known of it."""
+    """The variables that are modeled, which are drawn and counted, and what is known of them."""
 
     network: Network
     fit: Fit | None
@@ -32,6 +32,7 @@ class Subject:
     table: Table | None  # of the fit
     max_edges: int  # on the page
     kept: NDArray[np.intp]  # which columns of the fit are nodes here
+    with_covariates: Subject | None = None
 
     @classmethod
     def of(cls, result: NetworkLike, X: TableLike | None, path: Path | None, max_edges: int) -> Subject:
@@ -44,21 +45,25 @@ class Subject:
         table = None
         if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
             table = network.table(read_for(result, X)).without_holes()
-        return cls(network, fit, solution_of(result), path, table, max_edges, np.arange(network.n_features))
-
-    def without_covariates(self) -> Subject:
-        """Return the same of the variables that are modeled, which is what is drawn and counted."""
-        variables = self.network.variables
-        if not variables.has_covariates:
-            return self
-        return replace(
-            self,
-            network=self.network.without_covariates(),
-            solution=self.solution and self.solution.without_covariates(),
-            path=None if self.path is None else self.path.without_covariates(),
-            table=None if self.table is None else self.table.take(variables.is_modeled),
-            kept=np.flatnonzero(variables.is_modeled),
+        whole = cls(network, fit, solution_of(result), path, table, max_edges, np.arange(network.n_features))
+        if not network.variables.has_covariates:
+            return whole
+        is_modeled = network.variables.is_modeled
+        return cls(
+            network=network.without_covariates(),
+            fit=fit,
+            solution=whole.solution and whole.solution.without_covariates(),
+            path=None if path is None else path.without_covariates(),
+            table=None if table is None else table.take(is_modeled),
+            max_edges=max_edges,
+            kept=np.flatnonzero(is_modeled),
+            with_covariates=whole,
         )
+
+    @property
+    def whole(self) -> Subject:
+        """The same with the covariates, on which predictions depend."""
+        return self.with_covariates or self
 
     @property
     def rules(self) -> Sequence[Rule]:
