@@ -22,8 +22,7 @@ from isinglass.results import NetworkLike, Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors, read_groups
 from isinglass.show.report import page_data
-from isinglass.show.report.methods import describe_fit
-from isinglass.show.report.sentences import Draft
+from isinglass.show.report.methods import Draft, describe_fit
 from isinglass.show.report.subject import Subject
 from isinglass.version import __version__
 
