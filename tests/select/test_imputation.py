@@ -30,6 +30,7 @@ from isinglass.select import ImputationSettings, Run, ebic, imputation, stochast
 from isinglass.select.imputation import complete_table
 from isinglass.select.pooling import redraw
 from isinglass.select.task import Task
+from isinglass.select.two_stage import FixedStages
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
 X = simulate.exact_sample(CHAIN, 400, random_state=0)
@@ -160,15 +161,15 @@ def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeyp
 
         return watched
 
-    for kind in (TwoStage, Fixed):
+    for kind in (TwoStage, FixedStages):
         monkeypatch.setattr(kind, "choose", watch(kind.choose))
     found = impute(HOLES, n_imputations=4)
     assert found.record.n_rounds == len(calls) == found.record.settled + stochastic_em.AVERAGED + 1
     last = None
     for number, (selector, start, choice) in enumerate(calls):
-        assert (start and start.solution) is (last and last.solution)
+        assert start.solution is (last and last.solution)
         chooses = number == 0 or number % stochastic_em.LOOK_BACK == 2
-        assert isinstance(selector, TwoStage if chooses else Fixed)
+        assert isinstance(selector, TwoStage if chooses else FixedStages)
         if chooses:  # without folds
             assert (choice.reason, choice.n_folds) == ("ebic", 0)
             last = choice

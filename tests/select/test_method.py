@@ -1,5 +1,6 @@
 """A method is its settings: what it does with them, and that it prints, pickles and compares by them."""
 
+import math
 import pickle
 import re
 import subprocess
@@ -33,6 +34,7 @@ from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Select
 from isinglass.select.criteria import compare_criteria
 from isinglass.select.method import as_method
 from isinglass.select.task import Task
+from isinglass.select.two_stage import FixedStages
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
 EVERY = ("joint", "nodewise", "exact")
@@ -210,6 +212,15 @@ def test_selectors_are_known_by_name_and_have_words_for_their_settings():
     for selector in SELECTORS.values():
         assert {field.name for field in fields(selector)} <= set(re.findall(r"\w+", selector.__doc__))
         assert selector().words
+
+
+@pytest.mark.parametrize("wrong", ["a", -1.0, math.nan, ("a",), (0.1, -1.0), (math.inf,)])
+def test_given_penalties_are_checked(wrong):
+    with pytest.raises(DataError, match="alpha must be finite and not negative"):
+        Fixed(wrong)
+    with pytest.raises(DataError, match="lasso must be finite and not negative"):
+        FixedStages(wrong)
+    assert Fixed((0.1, math.nan)).alpha[0] == 0.1  # NaN: a constant column
 
 
 def test_what_stands_for_a_method():

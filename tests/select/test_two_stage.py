@@ -554,7 +554,9 @@ def test_penalties_of_a_stage_beside_numbers_can_be_kept(stage):
         found = Method().choose(table)
         chosen = found.stages[stage]
         kept = replace(found, path=chosen.path, index=chosen.index, stage=stage).fixed()
-        assert {type(kept.lasso), type(kept.alpha)} == {float}  # their repr is that of plain numbers
+        given = {type(value) for value in kept.items().values() if value is not None}
+        assert given == {float}  # their repr is that of plain numbers
+        assert (kept.alpha is None) == (stage == 0)
         again = Method(selector=kept).choose(table).solution
     np.testing.assert_allclose(again.couplings, found.stages[stage].solution.couplings, atol=1e-5)
 

@@ -27,7 +27,7 @@ from isinglass.select.parallel import COUNTED, run_tasks, task_run
 from isinglass.select.row_labels import Groups, labeled_rows, take_column
 from isinglass.select.scoring import failed, warn_of_failed
 from isinglass.select.settings import Run
-from isinglass.select.task import WarmStart
+from isinglass.select.task import COLD_START, WarmStart
 
 COPIES = 5
 """Completed copies of every row with missing cells."""
@@ -250,7 +250,9 @@ class _Test:
                 choice = method.choose(sample.table, groups=subjects, run=alone)
                 method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start
                 stages = choice.selection.stages
-            choices = [method.choose(sample.take(rows), run=alone, warm_start=pooled) for rows in groups.rows]
+            choices = [
+                method.choose(sample.take(rows), run=alone, warm_start=pooled or COLD_START) for rows in groups.rows
+            ]
         names = sample.table.names
         solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)
         networks = [solution.network for solution in solutions]

@@ -28,7 +28,7 @@ from isinglass.select.refit import free_estimate, observed
 from isinglass.select.row_labels import group_numbers, take_column
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run
-from isinglass.select.task import PathSettings, Task, WarmStart
+from isinglass.select.task import COLD_START, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant
 
@@ -93,7 +93,7 @@ class Method(PathSettings):
         *,
         groups: ArrayLike | str | None = None,
         run: Run = Run(),
-        warm_start: WarmStart | None = None,
+        warm_start: WarmStart = COLD_START,
     ) -> Choice:
         """Return the network of a table, and what it was chosen from; row weights are those of the table.
 
@@ -111,8 +111,6 @@ class Method(PathSettings):
         table, q_values = as_table(X, sample_weight), None
         if self.fdr is not None:
             observed(table, f"Tests ({setting('fdr')})")
-        selector = self.selector
-        is_reweighted = isinstance(selector, TwoStage) or (isinstance(selector, Fixed) and selector.lasso is not None)
         choice, completed, imputation = self._choose(table, None, run)
         missing = Missing.of(table) if imputation is None else imputation.record
         with suppress_warnings(ConstantColumnWarning):
@@ -123,7 +121,7 @@ class Method(PathSettings):
                     missing = missing and pooled.note(missing)
                 else:  # they take as long as the rest
                     choice = replace(choice, left_out=(*choice.left_out, "standard errors"))
-            refits = self._refit(completed, choice.solution, pooled, run) if is_reweighted else None
+            refits = self._refit(completed, choice.solution, pooled, run) if self.selector.has_stages else None
         _warn_determined(choice.solution.network)
         if self.fdr is not None:
             q_values = edge_q(edge_tests(completed, n_threads=run.n_threads), choice.solution.network)
@@ -148,7 +146,7 @@ class Method(PathSettings):
 
     @one_blas_thread
     def _choose(
-        self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
+        self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart = COLD_START
     ) -> tuple[Choice, AnyTable, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
         if run.max_time is not None and not self.selector.keeps_time:

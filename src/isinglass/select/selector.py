@@ -7,14 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from isinglass.arguments import Options, check_count, check_not_negative
+from isinglass.arguments import Options, check_count, check_not_negative, is_real
 from isinglass.arrays import Frozen
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, join_words, plural
 from isinglass.records import Evidence, Selection, Stability
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings
-from isinglass.select.stages import FULL, solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.solve.alphas import MAX_STEPS
 from isinglass.solve.nodewise import NodewiseSettings, choose_per_node, network_at
@@ -52,7 +51,7 @@ class Choice(Frozen):
         """Where the solver starts in a similar table."""
         return WarmStart(self.solution)
 
-    def fixed(self, scale: float = 1.0) -> Fixed:
+    def fixed(self, scale: float = 1.0) -> Selector:
         """Return the selector at the penalty that was chosen, times ``scale``."""
         per_node = self.solution.alphas_per_node
         return Fixed(scale * self.alpha if per_node is None else tuple((scale * np.asarray(per_node)).tolist()))
@@ -70,6 +69,7 @@ class Selector(Settings):
 
     name: ClassVar[str]  # what files and the command line call it
     is_given: ClassVar[bool] = False  # whether there is nothing to choose, so that only ratios of row weights matter
+    has_stages: ClassVar[bool] = False  # whether its network is of two stages, whose edges are estimated again
     keeps_time: ClassVar[bool] = False  # whether it returns the best network so far when the time is spent
     keeps_tasks: ClassVar[bool] = False  # whether a checkpoint keeps what it has finished
 
@@ -98,9 +98,6 @@ class Fixed(Selector):
     ----------
     alpha : float or tuple of float, default 0.05
         The penalty of all pairs; or of the regression of every node, NaN for constant columns.
-    lasso, exponent : float, optional
-        To keep the penalties of `TwoStage`: pairs are penalized in proportion to 1 / abs(coupling) ** exponent, with
-        the couplings of a first stage whose penalty is ``lasso``. With exponent 0 there is only this first stage.
 
     Examples
     --------
@@ -112,21 +109,18 @@ class Fixed(Selector):
     name = "given"
     is_given = True
     alpha: float | tuple[float, ...] = 0.05
-    lasso: float | None = None
-    exponent: float = FULL
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.alpha, tuple):
             check_not_negative("alpha", self.alpha)
+        elif not all(is_real(alpha) and (alpha != alpha or 0 <= alpha < np.inf) for alpha in self.alpha):
+            raise ArgumentError("alpha", "must be finite and not negative, or NaN", self.alpha)
 
     @property
     def words(self) -> str:
         """How it is set, in words."""
-        if self.lasso is None or not self.exponent:
-            return "given"
-        power = "" if self.exponent == FULL else f" to the power {self.exponent:g}"
-        return f"given, in inverse proportion to the couplings{power} of a lasso with penalty {self.lasso:.4g}"
+        return "given"
 
     def changed(self) -> Options:
         """Return the fields that say something: the penalty has no default that goes without saying."""
@@ -136,15 +130,7 @@ class Fixed(Selector):
         """Return the network at these penalties."""
         if isinstance(self.alpha, tuple):
             return Choice(network_at(task.table.whole(), self.alpha, _regressions(task)))
-        start = None if task.warm_start is None else task.warm_start.solution
-        if self.lasso is None:
-            return Choice(task.path([self.alpha], start=start))
-        first = None
-        if self.exponent:
-            first = solve_stage(task, self.lasso, start=None if task.warm_start is None else task.warm_start.first)
-            if not first.n_edges:
-                return Choice(Path((first,)))
-        return Choice(Path((solve_stage(task, self.alpha, self.exponent, first, start),)))
+        return Choice(task.path([self.alpha], start=task.warm_start.solution))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

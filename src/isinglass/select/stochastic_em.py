@@ -26,7 +26,7 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.selector import Selector
 from isinglass.select.settings import Run
-from isinglass.select.task import LOOSE, PathSettings, Task, WarmStart
+from isinglass.select.task import COLD_START, LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.simulate.gibbs import Chains, among, start_values
 
@@ -56,7 +56,7 @@ class StochasticEM:
     settled: int = -1  # round in which the movement had become noise; -1 if it has not
     is_cut: bool = False  # whether there was no time for more rounds
     kept: Selector | None = None  # the penalties that the model chose last; they are chosen again every third round
-    warm_start: WarmStart | None = None  # the networks of an earlier round
+    warm_start: WarmStart = COLD_START  # the networks of an earlier round
 
     def alternate(self, max_rounds: int) -> Network:
         """Run the rounds; return the mean of the last networks, from which the cells are drawn in the end."""
@@ -92,7 +92,7 @@ class StochasticEM:
         task = Task(counted, paths, run=self.run, warm_start=self.warm_start, deadline=self.deadline)
         choice = selector.choose(task)
         if not choice.solution.n_edges:
-            self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
+            self.kept, self.warm_start = None, COLD_START  # a penalty without edges says nothing about the next table
             return choice.solution.network
         if selector is MODEL:
             self.kept, self.warm_start = choice.fixed(), choice.warm_start

@@ -96,8 +96,11 @@ class PathSettings(Settings):
 class WarmStart:
     """Networks of a similar table that the solver starts from; what is chosen does not depend on them."""
 
-    solution: Solution
+    solution: Solution | None = None
     first: Solution | None = None  # of stage 1, if there are two
+
+
+COLD_START = WarmStart()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +111,7 @@ class Task:
     paths: PathSettings = PathSettings()
     groups: AnyArray | None = None  # rows with equal entries stay in one fold
     run: Run = Run()
-    warm_start: WarmStart | None = None
+    warm_start: WarmStart = COLD_START
     deadline: float = math.inf  # of the clock `time.monotonic`
 
     def __post_init__(self) -> None:

@@ -17,14 +17,14 @@ from isinglass.data import PartedTable
 from isinglass.data.parts.parted_table import Fold
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataWarning, plural, setting, warn
 from isinglass.records import Evidence, Reason, Selection, TwoStageRecord
-from isinglass.results import Solution
+from isinglass.results import Path, Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.prediction_check import REWEIGHTED, STRIDE, Place, PredictionCheck, log_distances
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
-from isinglass.select.selector import Choice, Fixed, Selector
+from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, seed_words
-from isinglass.select.stages import FULL, Stage, first_stage, second_stage
+from isinglass.select.stages import FULL, Stage, first_stage, second_stage, solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.storage import stored_as
 
@@ -66,14 +66,16 @@ class TwoStageChoice(Choice):
         """Where the solver starts in a similar table."""
         return WarmStart(self.solution, self.stages[0].solution)
 
-    def fixed(self, scale: float = 1.0) -> Fixed:
+    def fixed(self, scale: float = 1.0) -> FixedStages:
         """Return the selector at the penalties that were chosen, for noise that is ``scale`` times as large.
 
         The penalty of stage 2 is divided by couplings of stage 1, which are larger as well.
         """
+        if self.stage == 0:
+            return FixedStages(float(scale * self.alpha))
         exponent = self.stages[self.stage].exponent
-        first = float(scale * self.stages[0].solution.alpha)
-        return Fixed(float(scale ** (1.0 + exponent) * self.alpha), first, exponent)
+        alpha = float(scale ** (1.0 + exponent) * self.alpha)
+        return FixedStages(float(scale * self.stages[0].solution.alpha), alpha, exponent)
 
     @property
     def selection(self) -> Selection:
@@ -93,6 +95,42 @@ class TwoStageChoice(Choice):
         size = f"{plural(network.n_edges, 'edge')} among {plural(network.n_nodes, 'node')}"
         head = f"TwoStageChoice({size}, by {self.reason})"
         return "\n".join([head, *(f"  {stage!r}" for stage in self.stages)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FixedStages(Selector):
+    """The penalties that `TwoStage` chose; without ``alpha`` its network is that of stage 1."""
+
+    name = "given stages"
+    is_given = True
+    has_stages = True
+    lasso: float  # penalty of stage 1
+    alpha: float | None = None  # of stage 2, in proportion to 1 / abs(coupling of stage 1) ** exponent
+    exponent: float = FULL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in self.items().items():
+            if value is not None:
+                check_not_negative(name, value)
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        if self.alpha is None:
+            return "given"
+        power = "" if self.exponent == FULL else f" to the power {self.exponent:g}"
+        return f"given, in inverse proportion to the couplings{power} of a lasso with penalty {self.lasso:.4g}"
+
+    def choose(self, task: Task) -> Choice:
+        """Return the network at these penalties."""
+        start = task.warm_start
+        if self.alpha is None:
+            return Choice(Path((solve_stage(task, self.lasso, start=start.solution),)))
+        network = solve_stage(task, self.lasso, start=start.first)
+        if network.n_edges:
+            network = solve_stage(task, self.alpha, self.exponent, network, start.solution)
+        return Choice(Path((network,)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,6 +159,7 @@ class TwoStage(Selector):
     """
 
     name = "two-stage"
+    has_stages = True
     keeps_time = True
     alphas: Alphas = 30
     gamma: float = 0.25
