@@ -478,10 +478,32 @@ def test_names_of_parts_are_checked(names, message):
 
 
 @pytest.mark.parametrize("encode", [None, "auto"])
-def test_a_part_without_rows_is_named(encode):
-    frame = pd.DataFrame(X, columns=NAMES)
-    with pytest.raises(DataError, match=r"part 1: X must have at least one row and one column; got 0 sample"):
-        read_parts([frame, frame[:0]], encode=encode)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_may_have_no_row(encode, weighted):
+    frame, weight = pd.DataFrame(X, columns=NAMES), np.arange(60) % 3 + 1.0 if weighted else None
+    some = [(0, 0), (0, 20), (20, 20), (20, 60)]
+    blocks = [frame.iloc[a:b] for a, b in some]
+    weights = None if weight is None else [weight[a:b] for a, b in some]
+    with suppress_warnings(DataWarning):
+        parts, whole = read_parts(blocks, sample_weight=weights, encode=encode), as_table(frame, weight)
+    assert (parts.sizes, parts.names, parts.weight_range) == ((0, 20, 0, 40), NAMES, whole.weight_range)
+    np.testing.assert_array_equal(rows(parts), whole.codes)
+    np.testing.assert_array_equal(category_counts(parts), category_counts(whole))
+    fits = [IsingLasso(0.05).fit(table) for table in (parts, whole)]
+    np.testing.assert_allclose(fits[0].couplings_, fits[1].couplings_, atol=1e-6)
+    assert [len(scores) for scores in fits[1].score_samples(parts)] == [0, 20, 0, 40]
+    with pytest.raises(DataError, match=r"X must have at least one row; got none in all parts\."):
+        read_parts(blocks[:1], encode=encode)
+    with pytest.raises(DataError, match=r"part 1: sample_weight must have one value per row \(0,\); got shape \(1,\)"):
+        read_parts([frame, frame[:0]], sample_weight=[np.ones(60), np.ones(1)], encode=encode)
+
+
+def test_a_dask_frame_may_be_filtered():
+    frames = pytest.importorskip("dask.dataframe")
+    frame = frames.from_pandas(pd.DataFrame(X, columns=NAMES).assign(k=range(60)), npartitions=3)
+    parts = read_parts(frame[frame.k >= 30][list(NAMES)])
+    assert parts.sizes == (0, 10, 20)
+    np.testing.assert_array_equal(rows(parts), X[30:])
 
 
 def test_an_error_in_a_part_is_of_the_class_that_it_is_of_in_a_table(tmp_path):

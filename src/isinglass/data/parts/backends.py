@@ -62,7 +62,11 @@ class Part:
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        table, weight = block.read(coding)
+        found = block.read(coding)
+        if found is None:
+            p = len(coding.columns)
+            return cls(block.number, np.packbits(np.empty((0, p), bool), axis=1), p, None, np.zeros(p, np.intp), 0, 0)
+        table, weight = found
         codes, (n_rows, n_columns) = table.codes, table.shape
         gone = np.empty((0, n_columns), dtype=bool) if table.missing_cells is None else table.missing_cells
         if table.holes is not None:

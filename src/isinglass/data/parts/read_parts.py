@@ -35,6 +35,8 @@ SMALL = 10_000_000  # cells up to which it is not, however few ones it has
 SPARSE_COLUMNS = 1000  # columns from which on a table with few ones is worked on in parts too, as lists of ones
 CELLS_OF_A_PART = 50_000_000
 
+_NO_ROW = "X must have at least one row; got none in all parts."
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PartOptions(TwoValueOptions, FileOptions):
@@ -181,16 +183,25 @@ def _find_coding(blocks: list[Block], backend: Backend) -> Coding:
     """Return one coding for all blocks: the one that is given, or that of the first, or of the values of all."""
     options = blocks[0].options
     if options.encode is None or isinstance(options.encode, Coding):  # the same in all parts
-        return backend.read(_find_coding_of, blocks[:1])[0]
-    values = join_values(backend.read(_condense, blocks))
+        for block in blocks:
+            (coding,) = backend.read(_find_coding_of, [block])
+            if coding is not None:  # the block has rows
+                return coding
+        raise DataError(_NO_ROW)
+    sources = [source for source in backend.read(_condense, blocks) if source is not None]
+    if not sources:
+        raise DataError(_NO_ROW)
+    values = join_values(sources)
     with suppress_warnings(MeaningWarning):
         found = find_coding(values, replace(options, missing="error"))  # values are no rows that could be dropped
     return replace(found.coding, missing=options.missing)
 
 
-def _find_coding_of(block: Block) -> Coding:
-    """Return the coding of a block of 0 and 1, or the one that is given, with the names of the block."""
+def _find_coding_of(block: Block) -> Coding | None:
+    """Return the coding of a block that has rows: of its 0 and 1, or the one that is given, with its names."""
     source, options = block.open(), block.options
+    if source is None:
+        return None
     if not isinstance(options.encode, Coding):
         with suppress_warnings(MeaningWarning):
             return find_coding(source, options).coding
@@ -198,8 +209,9 @@ def _find_coding_of(block: Block) -> Coding:
     return replace(options.encode, names=None if names is None else tuple(names), missing=options.missing)
 
 
-def _condense(block: Block) -> Source:
-    return block.open().condensed()
+def _condense(block: Block) -> Source | None:
+    source = block.open()
+    return None if source is None else source.condensed()
 
 
 def _count(part: Part) -> tuple[int, tuple[object, ...]]:
