@@ -7,7 +7,7 @@ order of its parts: bit-identical whichever process computes them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NoReturn, TypeGuard, TypeVar
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data.meaning.coding import Coding, Guess
+from isinglass.data.meaning.coding import Coding
 from isinglass.data.meaning.values import Value
 from isinglass.data.parts.backends import Answers, Backend, Function, Part
 from isinglass.data.table import Table
@@ -98,8 +98,6 @@ class PartedTable:
 
     is_whole: ClassVar[Literal[False]] = False
     n_unlabeled: ClassVar[Literal[0]] = 0
-    guesses: ClassVar[Mapping[Hashable, Guess]] = {}
-    row_names: ClassVar[None] = None
     rows: ClassVar[None] = None
     units: ClassVar[None] = None  # no row is a copy
     holes: ClassVar[None] = None  # no cell is to be imputed
@@ -201,10 +199,6 @@ class PartedTable:
         kind_found, factor = sums.find_scale(kind)
         scale = 1.0 if factor is None else factor / sums.largest
         return replace(self, weight_kind=kind_found, selection=replace(self.selection, scale=scale))
-
-    def bare(self) -> PartedTable:
-        """Return the table, of whose single rows nothing is known."""
-        return self
 
     def without_holes(self) -> PartedTable:
         """Return the table, in which no cell is missing."""
