@@ -258,7 +258,7 @@ def test_encode_says_what_to_do_instead():
     assert "the table must hold only 0 and 1; got 2, 3 in column 'a'" in line
     rows = "".join(f"{k % 3},{'xy'[k % 2]}\n" for k in range(30))
     line = run("fit", "-", stdin=f"a,b\n{rows}", code=3).stderr
-    assert "`isinglass info FILE`, or guess=True, proposes a kind for every column." in line
+    assert "`isinglass info FILE` proposes a kind for every column." in line
     line = run("fit", "-", "--ordinal", "a", "--binarize", "a=1", stdin=text, code=3).stderr
     assert "--binarize and --ordinal, --nominal or --continuous must not name the same column" in line
     said = run("fit", "-", "--encode", "a=1=0,2=1", "--encode", "a=1=0,2=2", stdin=text, code=2).stderr

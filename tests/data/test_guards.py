@@ -473,7 +473,7 @@ def test_a_refused_table_says_what_settles_its_meaning(tmp_path):
     path = write_rows(tmp_path / "t.csv", ["ash", "magnesium", "target", "red"], zip(*columns, strict=True))
     message = error_line(run("fit", path, "-o", tmp_path / "net", code=3))
     assert "in column 'magnesium' (first in row 1, line 2). State its kind (--ordinal, --nominal or --contin" in message
-    assert message.endswith("`isinglass info FILE`, or guess=True, proposes a kind for every column.")
+    assert message.endswith("`isinglass info FILE` proposes a kind for every column.")
     run("fit", path, "-o", tmp_path / "net", *json.loads(run("info", path, "--json").stdout)["options"].split())
     with pytest.raises(DataError, match=r'State its kind \(kinds="ordinal", "nominal" or "continuous"\), say what'):
         as_table(pd.read_csv(path))
@@ -552,7 +552,7 @@ def test_texts_are_not_called_row_weights(tmp_path, name):
 @pytest.mark.parametrize("names", [["dweight", "pspwght", "anweight"], ["w1", "w2", "w3"]])
 def test_info_says_that_one_of_several_weights_is_enough(tmp_path, names):
     numbers = np.random.default_rng(0).gamma(20, 0.05, (60, 3)).round(3)
-    rows = [["ab"[k % 2], "xy"[k // 2 % 2], *each] for k, each in enumerate(numbers.tolist())]
+    rows = [["uv"[k % 2], "xy"[k // 2 % 2], *each] for k, each in enumerate(numbers.tolist())]
     done = run("info", write_rows(tmp_path / "t.csv", ["a", "b", *names], rows))
     said, found = " ".join(done.stderr.split()), " ".join(done.stdout.split())
     are_weights = names[0] == "dweight"

@@ -172,8 +172,8 @@ def test_cs_coefficient_on_a_constructed_example():
     assert constructed({0.1: 90, 0.3: 20}).cs_coefficient() == 0.0
     assert constructed({0.1: 100, 0.3: 20, 0.5: 98}).cs_coefficient() == 0.1  # by chance enough at a larger share
     assert constructed({0.1: 20, 0.3: 98}).cs_coefficient() == 0.0
-    assert "CS-coefficients: 0.50 (strength)" in repr(found)
-    assert "0.50 (edges)" in repr(found)
+    assert "CS-coefficients: strength 0.50" in repr(found)
+    assert "edges 0.50" in repr(found)
     assert found.correlations()[0] == 1.0
     assert found.correlations()[-1] < 0
     drops = found.drops()
@@ -190,7 +190,7 @@ def test_missing_correlations_count_as_too_small():
     assert found.cs_coefficient() == found.cs_coefficient("edges") == 0.0
     assert np.isnan(found.drops()["strength"]).all()
     assert found.cs_coefficients() == {}
-    assert repr(found).endswith("CS-coefficients: none")
+    assert "CS-coefficients: none, because the network has no edges" in repr(found)
 
 
 def test_cs_coefficient_of_a_clear_network():
@@ -198,7 +198,7 @@ def test_cs_coefficient_of_a_clear_network():
     X = simulate.exact_sample(model, 1000, random_state=0)
     found = bootstrap(X, 0.02, n_boot=70, kind="case-drop", random_state=0)
     assert found.cs_coefficient() == found.cs_coefficient("edges") == 0.75
-    assert repr(found).endswith("0.75 (edges); few subsets, about 7 for each share")
+    assert repr(found).endswith("Caution: 7 subsets per share of rows left out are few; take more")
 
 
 def test_what_a_kind_does_not_have(drawn, monkeypatch):
@@ -237,4 +237,4 @@ def test_one_pair_is_not_called_pairs():
     assert repr(found).startswith('Bootstrap("rows": 1 resample, 1 pair with an edge at least once among 2 nodes)')
     assert repr(refit(X, found.solution)).startswith("Refit(1 edge among 2 nodes, unpenalized)")
     groups = compare_groups(X, [0, 0, 0, 0, 1] * 8, 0.1, n_permutations=1)
-    assert repr(groups).startswith("GroupComparison(0: 32 rows, 1: 8 rows; 1 permutation)")
+    assert "Groups: 0 (32 rows), 1 (8 rows)\n  Permutations: 1, seed 0\n" in repr(groups)

@@ -299,7 +299,8 @@ def test_names_and_columns_of_frames(two):
 def test_repr_names_what_differs(two):
     X, groups = two
     text = repr(compare_groups(X, groups, ALPHA, n_permutations=9, random_state=0))
-    assert "a: 300 rows, b: 300 rows; 9 permutations" in text
+    assert "a (300 rows), b (300 rows)" in text
+    assert "no p can be below 0.1 with 9 permutations" in text
     assert re.search(r"\nx2 +x3 ", text)
 
 

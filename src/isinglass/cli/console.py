@@ -47,7 +47,12 @@ CODES: dict[type[BaseException], int] = {
     errors.LimitError: LIMIT,
     ImportError: OTHER,
 }
-NOT_OPTIONS = {"X": "the table", "path": "the file", "kinds": "--ordinal, --nominal or --continuous"}
+NOT_OPTIONS = {
+    "X": "the table",
+    "path": "the file",
+    "kinds": "--ordinal, --nominal or --continuous",
+    "guess": "`isinglass info FILE`",
+}
 """What several options, or none, stand for."""
 
 

@@ -81,6 +81,7 @@ def bootstrap(
             data, estimate.method, n_boot=n_boot, kind=each, reselect=reselect, random_state=estimate.seed, run=run
         )
     tables = _resample_tables(found, communities, differences=folder is not None)
+    facts = {name: text for one in found.values() for name, text in one.facts().items()}
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", penalty {'selected again in every resample' if reselect else 'kept'}"),
@@ -98,7 +99,7 @@ def bootstrap(
         for each, one in found.items():
             save(one, here / RESAMPLES[each])
 
-    write_results(console, folder, settings | _describe_resamples(found), tables, record, write)
+    write_results(console, folder, settings | facts, tables, record, write)
 
 
 def _resample_tables(
@@ -130,24 +131,6 @@ def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:
     measured = [{**part, "measure": np.full(len(part["name"]), of), "value": part[of]} for of, part in parts.items()]
     columns = ("name", "measure", "value", "mean", *COLUMNS)
     return {name: np.concatenate([part[name] for part in measured]) for name in columns}
-
-
-def _describe_resamples(found: Mapping[str, Bootstrap]) -> dict[str, str]:
-    """Say in words what was found."""
-    facts = {}
-    if rows := found.get("rows"):
-        often = int((rows.inclusion[rows.edge_values != 0] >= 0.95).sum())
-        facts["Network"] = (
-            f"{plural(rows.solution.n_edges, 'edge')}, {often} of them in at least 95 % of the resamples; "
-            f"{plural(len(rows.edge_index), 'pair')} seen at least once"
-        )
-    if drops := found.get("case-drop"):
-        each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in drops.cs_coefficients().items())
-        known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
-        facts["Stability"] = f"CS-coefficients: {known if each else 'none, because the network has no edges'}"
-        if drops.has_few_subsets:
-            facts["Caution"] = f"{plural(drops.n_per_share, 'subset')} per share of rows left out are few; take more"
-    return facts
 
 
 @command("compare", TABLE, bundles=[ESTIMATE, READING], general="strict as_json")
@@ -198,7 +181,8 @@ def compare(
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
         **describe_imputation(found.missing, data.shape[1], "from one two-stage network of all rows, ignoring groups"),
-        **_describe_comparison(found, spell_column(groups)),
+        **found.facts(),
+        "Groups": f"{spell_column(groups)}: {found.facts()['Groups']}",
     }
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
     draft = describe_comparison(found)
@@ -220,30 +204,6 @@ def _record(found: GroupComparison) -> JsonObject:
         **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
         "pairs": records(found.pairs()),
     }
-
-
-def _describe_comparison(found: GroupComparison, column: str) -> dict[str, str]:
-    """Say in words what was compared, and what was found."""
-    from isinglass.select.group_comparison_result import LEVEL
-
-    sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
-    n_unlabeled = 0 if found.missing is None else found.missing.n_unlabeled
-    left_out = f"; {plural(n_unlabeled, 'row')} without a label left out" if n_unlabeled else ""
-    each = zip(found.groups, found.global_strengths, strict=True)
-    strengths = ", ".join(f"{value:.4g} in {group}" for group, value in each)
-    different = int((found.edge_p_family <= LEVEL).sum())
-    facts = {
-        "Groups": f"{column}: {sizes}{'; paired' if found.paired else ''}{left_out}",
-        **({"Adjusted for": ", ".join(found.covariates)} if found.covariates else {}),
-        "Permutations": f"{found.n_permutations}" + ("" if found.seed is None else f", seed {found.seed}"),
-        "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
-        "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
-        "Edges": f"different at family-wise p ≤ {LEVEL:g}: {different} of {len(found.edge_index)}",
-    }
-    if found.least_p > LEVEL:
-        permutations = plural(found.n_permutations, "permutation")
-        facts["Caution"] = f"no p can be below {found.least_p:.2g} with {permutations}; take 1000"
-    return facts
 
 
 @command("power", MODEL, bundles=[ESTIMATE], general="strict as_json")

@@ -268,6 +268,20 @@ class Bootstrap(Frozen):
         """Whether a share has so few resamples that "95 % of the subsets" means all of them."""
         return self.n_per_share < _FEW_SUBSETS
 
+    def facts(self) -> dict[str, str]:
+        """Return in words what was found: how often edges are seen, or how stable the order of nodes is."""
+        if self.kind == "rows":
+            often = int((self.inclusion[self.edge_values != 0] >= 0.95).sum())
+            edges, seen = plural(self.solution.n_edges, "edge"), plural(len(self.edge_index), "pair")
+            found = f"{edges}, {often} of them in at least 95 % of the resamples; {seen} seen at least once"
+            return {"Network": found}
+        each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in self.cs_coefficients().items())
+        known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
+        facts = {"Stability": f"CS-coefficients: {known if each else 'none, because the network has no edges'}"}
+        if self.has_few_subsets:
+            facts["Caution"] = f"{plural(self.n_per_share, 'subset')} per share of rows left out are few; take more"
+        return facts
+
     def __repr__(self) -> str:
         pairs, nodes = plural(len(self.edge_index), "pair"), plural(self.solution.network.n_nodes, "node")
         drawn = f'"{self.kind}": {plural(self.n_boot, "resample")}'
@@ -275,7 +289,5 @@ class Bootstrap(Frozen):
         if self.kind == "rows":
             return f"{head}\n{show_columns(self.edges(), 'pair', _SHOWN_EDGES)}" if len(self.edge_index) else head
         shown = {name: column for name, column in self.drops().items() if name in ("dropped", *STATISTICS)}
-        stability = [f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items()]
-        known = ", ".join(stability) or "none"
-        known += f"; few subsets, about {self.n_per_share} for each share" if stability and self.has_few_subsets else ""
-        return f"{head}, mean correlations\n{show_columns(shown, 'share')}\nCS-coefficients: {known}"
+        facts = (f"{name}: {text}" for name, text in self.facts().items())
+        return "\n".join([f"{head}, mean correlations", show_columns(shown, "share"), *facts])

@@ -121,7 +121,7 @@ def compare_groups(
     work = [(test, seed) for seed in seeds]
     results = run_tasks(_Test.permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
     seed = int(random_state) if isinstance(random_state, int | np.integer) else None
-    return _gather(test, results, table, chosen, reselect, seed)
+    return _gather(test, results, table, chosen, reselect and not chosen.selector.is_given, seed)
 
 
 def _gather(

@@ -260,15 +260,28 @@ class GroupComparison(Frozen):
         one, other = map(self.groups.index, self.two_groups(first, second))
         return self.networks[one], self.networks[other]
 
+    def facts(self) -> dict[str, str]:
+        """Return in words what was compared, and what was found."""
+        sizes = ", ".join(f"{group} ({plural(n, 'row')})" for group, n in zip(self.groups, self.n_rows, strict=True))
+        n_unlabeled = 0 if self.missing is None else self.missing.n_unlabeled
+        left_out = f"; {plural(n_unlabeled, 'row')} without a label left out" if n_unlabeled else ""
+        each = zip(self.groups, self.global_strengths, strict=True)
+        strengths = ", ".join(f"{value:.4g} in {group}" for group, value in each)
+        different = int((self.edge_p_family <= LEVEL).sum())
+        facts = {
+            "Groups": f"{sizes}{'; paired' if self.paired else ''}{left_out}",
+            "Permutations": f"{self.n_permutations}" + ("" if self.seed is None else f", seed {self.seed}"),
+            "Structure": f"largest difference in a coupling {self.structure:.4g}, p = {self.p_structure:.4g}",
+            "Strength": f"{strengths}; difference {self.strength:.4g}, p = {self.p_strength:.4g}",
+            "Edges": f"different at family-wise p ≤ {LEVEL:g}: {different} of {len(self.edge_index)}",
+        }
+        if self.least_p > LEVEL:
+            permutations = plural(self.n_permutations, "permutation")
+            facts["Caution"] = f"no p can be below {self.least_p:.2g} with {permutations}; take 1000"
+        return facts
+
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{group}: {n} rows" for group, n in zip(self.groups, self.n_rows, strict=True))
-        strengths = ", ".join(f"{value:.4g}" for value in self.global_strengths)
-        permutations = plural(self.n_permutations, "paired permutation" if self.paired else "permutation")
-        lines = [
-            f"GroupComparison({sizes}; {permutations})",
-            f"  largest difference in a coupling {self.structure:.4g}, p = {self.p_structure:.4g}",
-            f"  global strengths {strengths}: difference {self.strength:.4g}, p = {self.p_strength:.4g}",
-        ]
+        lines = ["GroupComparison", *(f"  {name}: {text}" for name, text in self.facts().items())]
         if len(self.edge_index):
             lines.append(show_columns(self.edges(), "pair", _SHOWN_EDGES))
         return "\n".join(lines)

@@ -29,7 +29,7 @@ KINDS = setting("kinds", python='kinds="ordinal", "nominal" or "continuous"')
 CONTINUOUS = setting("continuous", python='kinds="continuous"')
 ENCODE = setting("encode", python="encode={…: 0, …: 1, …: None}")
 HEADER = f" If the first line names the columns, use {setting('header', True)}."
-PROPOSALS = " `isinglass info FILE`, or guess=True, proposes a kind for every column."
+PROPOSALS = f" {setting('guess', python='`isinglass info FILE`, or guess=True,')} proposes a kind for every column."
 
 
 def settle(values: Sequence[Value], label: Hashable, *, in_parts: bool) -> str:
