@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.data.column import UNTYPED
 from isinglass.data.meaning.coding import Coding, Layout
-from isinglass.data.meaning.conversion import convert, refuse_options
+from isinglass.data.meaning.conversion import convert_source, open_memory, refuse_options
 from isinglass.data.meaning.known_columns import find_columns
 from isinglass.data.meaning.rules import contradict
 from isinglass.data.options import ReadOptions, ValueOptions, takes
@@ -125,7 +125,7 @@ def open_table(X: TableLike, options: ValueOptions, sample_weight: ArrayLike | N
         return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
     if is_in_parts(X) and not are_files(X):
         return open_parts(X, ReadOptions.of(options), sample_weight)
-    return convert(X, options, sample_weight)
+    return convert_source(open_memory(X, options, sample_weight), options)
 
 
 def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:

@@ -55,13 +55,6 @@ class ValueOptions(TwoValueOptions):
             object.__setattr__(self, "encode", {key: _as_mapping(entry) for key, entry in self.encode.items()})
 
     @property
-    def about_columns(self) -> bool:
-        """Whether anything is stated about columns and their values, apart from the treatment of missing cells."""
-        optional = (self.kinds, self.scores, self.encode, self.binarize, self.names)
-        flags = (self.combine_indicators, self.na_values, self.covariates, self.reverse, self.guess)
-        return any(each is not None for each in optional) or any(map(bool, flags))
-
-    @property
     def missing_everywhere(self) -> Collection[Value]:
         """The values that stand for a missing cell in all columns."""
         return self.na_values.get(None, ()) if isinstance(self.na_values, Mapping) else self.na_values

@@ -14,9 +14,8 @@ from isinglass.data.meaning.recognition import (
     amounts,
     differ_in_rows,
     is_unclear,
-    missing_codes,
-    no_answers,
     other_decimal,
+    suspected_answers,
 )
 from isinglass.data.meaning.values import Value, rank, show_value, spell_out
 from isinglass.data.source import Source
@@ -113,8 +112,7 @@ def remark_column(source: Source, j: int) -> str:
     if is_below_name(source, j):
         return HEADER
     values = column.distinct
-    codes = [*missing_codes(values)[0], *no_answers(values)]
-    codes += [value for value in values if value not in codes and no_answers([column.labels.get(value)])]
+    codes = suspected_answers(values, column.labels)
     others = (source.column(k).distinct for k in range(source.shape[1]) if k != j)
     missing = f" It has {show_coded(codes, column.labels)}. {say_missing(codes, [j], source.labels, others)}"
     n_rows = source.shape[0]

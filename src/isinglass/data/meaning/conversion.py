@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.arrays import FloatArray, Mask
 from isinglass.data.containers import as_frame, open_source
 from isinglass.data.meaning.coding import MISSING_CHOICES, Coding
 from isinglass.data.meaning.finding import find_coding
-from isinglass.data.meaning.guards import check_bits, check_dependence, check_meaning, guard_measured, warn_of
+from isinglass.data.meaning.guards import check_dependence, check_meaning, guard_measured, warn_of
 from isinglass.data.meaning.known_columns import combine_indicators, comparable_names, find_columns, take_columns
 from isinglass.data.meaning.refusals import complete_rows, refuse_missing, refuse_values, refuse_zeros, warn_zeroed
 from isinglass.data.meaning.rules import ABSENT, BITS, UNKNOWN, Codes, Cut, Levels, Rule, Steps, apply_rule
@@ -24,30 +24,10 @@ from isinglass.data.table import Table, refuse_holes
 from isinglass.data.weights import check_sample_weight, find_known_weights, read_weights, settle_kind
 from isinglass.errors import ArgumentError, DataError, setting
 
-CELLS_TO_CHECK = 20_000
-"""Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
 COLUMNS_AT_ONCE = 8
 """Columns that are written together: one by one, each would pass through the memory of the whole table."""
 
 _ABOUT_VALUES = ("scores", "encode", "binarize", "reverse", "combine_indicators")
-
-
-def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Table:
-    """Convert what is in memory."""
-    missing = stated.missing
-    if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
-        coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
-        weight = check_sample_weight(sample_weight, len(X))
-        table = Table(X, sample_weight=weight, weight_kind=settle_kind(weight, stated.weight_kind), read_by=coding)
-        if X.size > CELLS_TO_CHECK:
-            check_bits(table, range(X.shape[1]))
-        return table
-    return convert_source(open_memory(X, stated, sample_weight), stated)
-
-
-def _is_bits(X: object) -> TypeGuard[Bytes]:
-    """Tell whether this is what `convert_source` would return, which takes longer than the fit of a few columns."""
-    return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and X.size > 0 and bool(X.max() <= 1)
 
 
 def open_memory(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Source:

@@ -85,25 +85,19 @@ def check_guesses(specs: Sequence[ColumnSpec], guesses: Mapping[Hashable, Guess]
 
 def check_dependence(table: Table, specs: Sequence[ColumnSpec], *, are_combined: bool = False) -> None:
     """Warn about sets of indicator columns, unless they are combined, and about columns that others determine."""
-    if len(table) >= recognition.ROWS_TO_JUDGE:
-        warn_of(guard_sums(table, specs))
-    check_bits(table, [spec.label for spec in specs], are_combined=are_combined)
-
-
-def check_bits(table: Table, labels: Sequence[Hashable], *, are_combined: bool = False) -> None:
-    """Warn about sets of indicator columns, unless they are combined, and about copies."""
-    if len(table) >= recognition.ROWS_TO_JUDGE:
-        is_binary = np.array([kind == "binary" for kind in table.variables.kinds])
-        sets = [] if are_combined else redundancy.indicator_sets(table.codes, is_binary)
-        copies = redundancy.dependent_columns(table.codes, is_binary, table.holes)
-        warn_of(guard_indicators(_label(sets, labels)), guard_copies(_label(copies, labels)))
+    if len(table) < recognition.ROWS_TO_JUDGE:
+        return
+    labels, is_binary = [spec.label for spec in specs], np.array(table.variables.kinds) == "binary"
+    sets = [] if are_combined else redundancy.indicator_sets(table.codes, is_binary)
+    copies = redundancy.dependent_columns(table.codes, is_binary, table.holes)
+    warn_of(guard_sums(table, specs), guard_indicators(_label(sets, labels)), guard_copies(_label(copies, labels)))
 
 
 def find_suspects(specs: Sequence[ColumnSpec], places: Iterable[int]) -> dict[int, tuple[Value, ...]]:
     """Return the values in some columns that probably stand for a missing answer, by column."""
     columns = [j for j in places if not advice.is_below_name(specs[j].source, specs[j].place)]
-    labels = {j: specs[j].column.labels for j in columns}
-    return recognition.suspected_answers({j: specs[j].kept_values for j in columns}, labels)
+    found = {j: recognition.suspected_answers(specs[j].kept_values, specs[j].column.labels) for j in columns}
+    return {j: values for j, values in found.items() if values}
 
 
 def guard_header(specs: Sequence[ColumnSpec], places: Iterable[int]) -> Doubt:

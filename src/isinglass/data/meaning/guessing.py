@@ -92,7 +92,7 @@ def _guess_kind(spec: ColumnSpec) -> str:
     try:
         with np.errstate(all="ignore"):
             steps_of(sorted(values), "")
-            steps = steps_of(sorted(set(values) - set(recognition.missing_codes(values)[0])), "")
+            steps = steps_of(sorted(set(values) - set(recognition.missing_codes(values))), "")
     except (DataError, OverflowError, ValueError):
         return "continuous"
     return "continuous" if steps[-1] >= recognition.MANY_LEVELS else "ordinal"

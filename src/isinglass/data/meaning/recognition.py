@@ -70,31 +70,30 @@ these are turned, and largest share of reversed items."""
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{4}[-/](0?[1-9]|1[0-2])")
 
 
-def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
+def missing_codes(values: Iterable[Value]) -> tuple[int, ...]:
+    """Return the numbers outside a scale that look like codes of missing answers.
 
     Codes below a scale are all its negative numbers: -9 below 0 to 4. Codes above it are farther away than it is wide:
-    99 above 1 to 5. Above a scale from 0 or 1 that leaves out no number, 7, 8 and 9 are codes, too; they are doubtful
-    if only one number is left out in between (7 above 1 to 5), unless the scale has two points.
+    99 above 1 to 5. Above a scale from 0 or 1 that leaves out no number, 7, 8 and 9 are codes, too, unless only one
+    number is left out before a single one (7 above 1 to 5) and the scale has more than two points.
     """
     numbers = sorted({as_whole(number) for number in map(as_float, values) if math.isfinite(number)})
     below, scale = [n for n in numbers if n < 0], [n for n in numbers if n >= 0]
     if len(scale) < 2 or not _NEGATIVE.issuperset(below) or (below and below[-1] > scale[0] - 2):  # -2 to 2 is a scale
         below, scale = [], numbers
-    sure, doubtful = _codes_above(scale)
-    return (*map(int, below), *map(int, sure)), tuple(map(int, doubtful))
+    return tuple(map(int, [*below, *_codes_above(scale)]))
 
 
-def _codes_above(numbers: list[float]) -> tuple[list[float], list[float]]:
-    """Return the certain and the doubtful codes among ascending numbers, above a scale of at least two points."""
+def _codes_above(numbers: list[float]) -> list[float]:
+    """Return the codes among ascending numbers, above a scale of at least two points."""
     for k in range(max(2, len(numbers) - len(_CODES | _DIGITS)), len(numbers)):
         scale, rest = numbers[:k], numbers[k:]
         gap, span = rest[0] - scale[-1], scale[-1] - scale[0]
         if rest[0] > 9 and _CODES.issuperset(rest) and gap > max(1, span):
-            return rest, []
+            return rest
         if scale[0] in (0, 1) and span == k - 1 and _DIGITS.issuperset(rest) and gap > 1:
-            return (rest, []) if k == 2 or gap > 2 else ([], rest)
-    return [], []
+            return rest if k == 2 or gap > 2 or len(rest) > 1 else []
+    return []
 
 
 def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
@@ -110,20 +109,10 @@ def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
     return tuple(word for word in words if _plain(word) in _NO_ANSWER or (word in signs and len(signs) < len(words)))
 
 
-def suspected_answers(
-    answers: Mapping[int, Sequence[Value]], labels: Mapping[int, Mapping[Value, Value]]
-) -> dict[int, tuple[Value, ...]]:
-    """Return the values of columns that probably stand for a missing answer: codes, words, or values with such labels.
-
-    Doubtful codes count where most of the columns have some.
-    """
-    codes = {j: missing_codes(values) for j, values in answers.items()}
-    doubtful_count = 1 < sum(bool(doubtful) for _, doubtful in codes.values()) > len(answers) / 2
-    found = {}
-    for j, (sure, doubtful) in codes.items():
-        by_label = [value for value, label in labels[j].items() if no_answers([label]) and value in answers[j]]
-        found[j] = (*sure, *(doubtful if doubtful_count else ()), *no_answers(answers[j]), *by_label)
-    return {j: tuple(dict.fromkeys(values)) for j, values in found.items() if values}
+def suspected_answers(values: Sequence[Value], labels: Mapping[Value, Value]) -> tuple[Value, ...]:
+    """Return the values that probably stand for a missing answer: codes, and words or values with such a label."""
+    by_label = [value for value, label in labels.items() if no_answers([label]) and value in values]
+    return tuple(dict.fromkeys([*missing_codes(values), *no_answers(values), *by_label]))
 
 
 def _plain(word: str) -> str:

@@ -96,10 +96,10 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
 
     NaN stands for a missing cell. Relations are looked for in the rows without any, among columns most of whose cells
     are there, and must hold in every row that has the cells of the group. There are none if the rows are too few to
-    tell. The first is the last in the table, unless one before three or more others is their sum or mean.
+    tell. The first is the last in the table.
     """
     columns = np.flatnonzero(np.isnan(numbers).mean(axis=0) <= 0.5)
-    cells, units = _standardize(numbers[:, columns])
+    cells = _standardize(numbers[:, columns])
     usual = cells[(np.abs(cells) <= FAR_AWAY).all(axis=1)]  # a few rows far away would make or hide a relation
     usual = usual[:: max(1, len(usual) // ROWS_TO_SCREEN)]
     if len(usual) < 2 * len(columns) + 20:
@@ -110,33 +110,23 @@ def linear_relations(numbers: FloatArray) -> list[list[int]]:
     dependent, coefficients = _explain(usual)
     involved = np.abs(coefficients) > INVOLVED
     holds = _hold(cells, coefficients, involved, dependent)
-    units, relations = (spreads * units)[varied], []
-    for j, slopes, is_involved in zip(dependent[holds], coefficients.T[holds], involved.T[holds], strict=True):
+    relations = []
+    for j, is_involved in zip(dependent[holds], involved.T[holds], strict=True):
         others = np.flatnonzero(is_involved)
         # As many rows as there are columns always have a linear relation: others must vary, too.
         n_varied = (np.abs(usual - np.median(usual, axis=0)) > COMPUTED)[:, [*others, j]].any(axis=1).sum()
         if len(others) > 1 and n_varied > 2 * len(others):
-            in_source = (slopes * units[j] / units)[others]
-            relations.append(columns[varied[_put_total_first(j, others, in_source)]].tolist())
+            relations.append(columns[varied[[j, *others]]].tolist())
     return relations
 
 
-def _standardize(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return columns as distances from their medians, in units of the usual one, and these units."""
+def _standardize(numbers: FloatArray) -> FloatArray:
+    """Return columns as distances from their medians, in units of the usual one."""
     with np.errstate(over="ignore", invalid="ignore"):
         away = numbers - np.nanmedian(numbers, axis=0)
         sizes = np.abs(away)
         units = np.array([np.median(size[size > 0.0]) if (size > 0.0).any() else 1.0 for size in sizes.T])
-        return away / units, units
-
-
-def _put_total_first(last: int, others: NDArray[np.intp], slopes: FloatArray) -> list[int]:
-    """Return a column and the others that it is a combination of, with these slopes: that which is computed first.
-
-    If i3 = total - i1 - i2, where the total comes before its items, it is the total.
-    """
-    is_last_item = len(others) > 2 and np.allclose(slopes[1:], -1.0, atol=0.01)
-    return [*others, last] if is_last_item else [last, *others]
+        return np.asarray(away / units)
 
 
 def _explain(rows: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
