@@ -140,7 +140,7 @@ def small():
         compare(name, X, path, 20, alpha_min_ratio=ratio)
         last = path[-1]
         if X.shape[1] <= 1000:
-            gap = objective.of(X).relative_gap(last.network, last.alpha)
+            gap = objective.Objective(X).relative_gap(last.network, last.alpha)
             record(name, relative_gap_recomputed=float(gap), edges=last.n_edges)
 
 

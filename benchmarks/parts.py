@@ -123,7 +123,7 @@ def compare(n_rows: int, n_columns: int) -> None:
         folder = pathlib.Path(name)
         write_files(folder, n_rows, n_columns, 24)
         sample = chain(min(n_rows, 100_000), n_columns, 0)
-        alpha = RATIO * isinglass.objective.of(sample).alpha_max()
+        alpha = RATIO * isinglass.objective.Objective(sample).alpha_max()
         for how in ("in-memory", "on-workers"):
             arguments = [how, "--folder", name, "--alpha", repr(alpha), "--out", str(folder / f"{how}.npz")]
             subprocess.run([sys.executable, __file__, *arguments], check=True)
@@ -137,7 +137,7 @@ def growth(n_rows: int, n_columns: int) -> None:
     """Fit a sixteenth of the rows, an eighth, …, all of them, always in parts of the same size."""
     part = n_rows // 64
     blocks = [chain(part, n_columns, number) for number in range(64)]
-    alpha = RATIO * isinglass.objective.of(blocks[0]).alpha_max()
+    alpha = RATIO * isinglass.objective.Objective(blocks[0]).alpha_max()
     for share in (16, 8, 4, 2, 1):
         table = read_parts(blocks[: 64 // share], client=False)
         solution, seconds = measure(table, [alpha])
@@ -179,7 +179,7 @@ def cells(n_rows: int, n_columns: int) -> None:
     at_once = max(n_rows // 60, 1)
     for number, first in enumerate(range(0, n_rows, at_once)):
         X[first : first + at_once] = chain(len(X[first : first + at_once]), n_columns, number)
-    alpha = RATIO * isinglass.objective.of(X[:at_once]).alpha_max()
+    alpha = RATIO * isinglass.objective.Objective(X[:at_once]).alpha_max()
     start = peak_gb()
     solution, seconds = measure(X, [alpha])
     say(what="cells", cells=X.size, **seconds, gb_before=start, gb=peak_gb(), **describe(solution))
@@ -193,7 +193,7 @@ def whole(n_rows: int, n_columns: int) -> None:
         X[first : first + 100_000] = rng.random((len(X[first : first + 100_000]), n_columns)) < 0.4
     sample = X[:100_000, :200]
     share = 0.9 if n_columns > n_rows else RATIO * (len(sample) / n_rows) ** 0.5  # of what is noise alone
-    alpha = share * isinglass.objective.of(sample).alpha_max()
+    alpha = share * isinglass.objective.Objective(sample).alpha_max()
     start = peak_gb()
     solution, seconds = measure(X, [alpha])
     taken = (peak_gb() - start) * 2**30

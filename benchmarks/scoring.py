@@ -55,7 +55,7 @@ def score(problem: Problem, found: Measurement) -> Score:
         return _quote_certificate(problem, found, chosen, edges)
     from isinglass import Network, objective
 
-    judge, values, gaps = objective.of(problem.X), [], []
+    judge, values, gaps = objective.Objective(problem.X), [], []
     for k in chosen:
         dense = found.couplings[k].toarray()
         network, alpha = Network.from_couplings((dense + dense.T) / 2, found.fields[k]), float(problem.alphas[k])

@@ -38,7 +38,7 @@ def cells(config: Config) -> list[Cell]:
 def run_cell(cell: Cell) -> list[Row]:
     """Fit one table by all methods along the same penalties, and compare with the truth."""
     truth, table = paper_table(cell["p"], cell["P"], cell["trial"], cell["seed"], n_samples=cell["N"])
-    top = 1.001 * objective.of(table).alpha_max()
+    top = 1.001 * objective.Objective(table).alpha_max()
     alphas = np.geomspace(top, 0.005 * top, cell["n_alphas"])
     paths = {
         "exact": exact_path(table, alphas / 2),

@@ -251,4 +251,4 @@ def _joint_accuracy(X: Table, theta: FloatArray, alpha: float) -> tuple[float, f
 
 def value_of(X: Table, theta: FloatArray, alpha: float) -> float:
     """Return the joint objective."""
-    return objective.of(X).value(Network.from_theta(theta), alpha)
+    return objective.Objective(X).value(Network.from_theta(theta), alpha)

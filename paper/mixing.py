@@ -13,7 +13,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import read_only
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.agreement import ratio
-from isinglass.evaluate.nodes import share_where
+from isinglass.evaluate.nodes import explained_share
 from isinglass.names import by_node
 from isinglass.network import Network
 from isinglass.results import as_network
@@ -115,7 +115,7 @@ class GroupMixing:
 
     def _outside(self, table: FloatArray) -> FloatArray:
         total = table.sum(axis=1)
-        return share_where(total > 0, total - self._own(table), total)
+        return explained_share(total > 0, total - self._own(table), total)
 
     def __repr__(self) -> str:
         return (

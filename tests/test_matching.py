@@ -83,7 +83,7 @@ def test_codes_that_a_network_does_not_have_are_refused_where_they_occur(n, kind
         with pytest.raises(DataError, match=f"column 0 has the categories 0 to {n - 1}; got 3. Read the table as"):
             ask(wide)
     with pytest.raises(DataError, match="categories and scores"):
-        objective.of(wide).value(fit.network, 0.02)
+        objective.Objective(wide).value(fit.network, 0.02)
     rows = rng.integers(0, n, (60, 3))
     some = Table(rows.astype(np.uint8), wide.variables)  # without the categories that the network does not have
     assert fit.score(some) == fit.score(rows)
@@ -104,14 +104,14 @@ TURNED = FRAME[list("edcba")]
 
 def test_tables_whose_names_are_in_another_order_are_refused():
     solution = IsingLasso(0.05).fit(FRAME).fit_.solution
-    turned, network = objective.of(TURNED), solution.network
+    turned, network = objective.Objective(TURNED), solution.network
     for ask in (turned.kkt_residual, turned.duality_gap, turned.value):
         with pytest.raises(DataError, match="in the same order; got 'e' in place of 'a'"):
             ask(network, 0.05)
     with pytest.raises(DataError, match="in the same order; got 'e' in place of 'a'"):
         ebic(TURNED, solution)
     unnamed = FRAME.to_numpy()
-    assert objective.of(unnamed).value(network, 0.05) == objective.of(FRAME).value(network, 0.05)
+    assert objective.Objective(unnamed).value(network, 0.05) == objective.Objective(FRAME).value(network, 0.05)
     assert ebic(unnamed, solution) == ebic(FRAME, solution)
 
 

@@ -30,7 +30,7 @@ from isinglass import (
 from isinglass.data import Table
 from isinglass.data.meaning.rules import Steps
 from isinglass.errors import DataError, MeaningWarning
-from isinglass.evaluate.nodes import conditional_variances, partial_correlations, warn_beyond_one
+from isinglass.evaluate.partial_correlations import conditional_variances, partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import central_intervals
 from isinglass.export import write_network
 from isinglass.select import TwoStage, sample_size

@@ -184,7 +184,7 @@ def _run(
     reduction = Reduction.of(given)
     warn_constant(reduction.variables, reduction.counts)
     table, p = reduction.table, len(reduction.columns)
-    problem = objective.of(given)
+    problem = objective.Objective(given)
     top = problem.alpha_max()
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
     if grid[-1] == 0.0:  # a method that stops on its way to infinity would say nothing

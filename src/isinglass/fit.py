@@ -20,7 +20,7 @@ from isinglass.data.options import for_another_file
 from isinglass.data.parts.blocks import is_in_parts
 from isinglass.data.parts.read_parts import read_like
 from isinglass.errors import plural
-from isinglass.evaluate.nodes import conditional_variances, partial_correlations, warn_beyond_one
+from isinglass.evaluate.partial_correlations import conditional_variances, partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
 from isinglass.matching import match_categories, require_same

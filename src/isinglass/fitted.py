@@ -29,7 +29,7 @@ from isinglass.evaluate.prediction import (
 from isinglass.network import Network
 from isinglass.pairs import strongest_first
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
-from isinglass.simulate.gibbs import among, gibbs_sample
+from isinglass.simulate.gibbs import gibbs_sample, restrict_to
 from isinglass.simulate.mixing import gibbs_diagnostics
 from isinglass.text_tables import Columns, show_columns
 from isinglass.variables import Variables
@@ -213,7 +213,7 @@ class FittedNetwork:
         table of the fit. `check` compares more. Categories that do not occur there are not drawn.
         """
         record = self._record
-        network = among(record.occurs, record.network)
+        network = restrict_to(record.occurs, record.network)
         if can_enumerate(network):
             rows = exact_sample(network, n_samples, random_state=random_state)
         else:

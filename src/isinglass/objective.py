@@ -1,6 +1,6 @@
 """The objective of a table at any network."""
 
 from isinglass.penalties import penalty_matrix, smoothed_field
-from isinglass.solve.objective import Objective, of
+from isinglass.solve.objective import Objective
 
-__all__ = ["Objective", "of", "penalty_matrix", "smoothed_field"]
+__all__ = ["Objective", "penalty_matrix", "smoothed_field"]

@@ -139,7 +139,7 @@ def test_explicit_zeros_and_duplicates_of_a_sparse_matrix():
         lambda X: isinglass.ising_path(X, alphas=[0.05])[0].couplings,
         lambda X: isinglass.nodewise_path(X, alphas=[0.02])[0].couplings,
         lambda X: isinglass.exact_path(X, alphas=[0.02])[0].couplings,
-        lambda X: isinglass.objective.of(X).alpha_max(),
+        lambda X: isinglass.objective.Objective(X).alpha_max(),
         lambda X: Method(selector=EBIC(3)).choose(X).solution.couplings,
         lambda X: Method(selector=CrossValidation(3, n_folds=2)).choose(X).mean,
         lambda X: isinglass.refit(X, isinglass.ising_path(BITS4, alphas=[0.05])[0]).edge_values,

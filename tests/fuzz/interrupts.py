@@ -50,7 +50,7 @@ SCRIPTS = {
     "counting": "[isinglass._core.count_ones(rows.repeat(500, 0), None) for rows in 999 * [table(4000, 30)]]",
     "long": "isinglass.ising_path(table(250000, 60), 50, alpha_min_ratio=0.001)",
     "separation": "isinglass.ising_path(table(3000, 60), [0.0])",
-    "objective": "[isinglass.objective.of(table(2000, 1500)).alpha_max() for _ in range(99)]",
+    "objective": "[isinglass.objective.Objective(table(2000, 1500)).alpha_max() for _ in range(99)]",
 }
 HEAD = """
 import functools, os, re, signal, sys, threading, time

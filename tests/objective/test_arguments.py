@@ -10,7 +10,7 @@ X = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(np.uint8)
 
 
 def test_whatever_has_a_network_is_judged():
-    problem, solution = objective.of(X), ising_path(X, [0.05])[0]
+    problem, solution = objective.Objective(X), ising_path(X, [0.05])[0]
     network = Network.from_couplings(solution.couplings, np.zeros(3))
     for ask in (
         lambda source: problem.value(source, 0.05),
@@ -28,4 +28,4 @@ def test_whatever_has_a_network_is_judged():
 
 
 def test_an_objective_shows_its_table():
-    assert repr(objective.of(X)) == "Objective(60 rows, 3 columns)"
+    assert repr(objective.Objective(X)) == "Objective(60 rows, 3 columns)"

@@ -13,9 +13,9 @@ from isinglass import Network, simulate
 from isinglass.simulate.gibbs import (
     IMPOSSIBLE,
     Chains,
-    among,
     draw_categories,
     node_logits,
+    restrict_to,
     sampler_of,
     start_values,
 )
@@ -139,6 +139,6 @@ def test_a_category_that_is_not_possible_has_no_probability_beside_strong_coupli
     network = make_network([-strength * steps**2 / 2] * 2, [steps, steps], [[0, 1]], blocks=[[[strength]]])
     possible = np.tile(steps != 6, 2)
     codes = np.array([[6, 6], [5, 5]], dtype=np.uint8)
-    chance = np.exp(among(possible, network).log_conditionals(codes))
+    chance = np.exp(restrict_to(possible, network).log_conditionals(codes))
     assert chance[~possible].max() == 0.0
     np.testing.assert_allclose(chance[[5, 12], 0], 1.0, atol=0.2)

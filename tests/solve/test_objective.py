@@ -27,7 +27,7 @@ def shrunken(network, factor):
 @every
 @pytest.mark.parametrize("factor", [1.0, 0.7])
 def test_equals_its_slow_twin(table, factor):
-    ours, slow = objective.of(table), slow_objective.of(table)
+    ours, slow = objective.Objective(table), slow_objective.of(table)
     network = shrunken(ising_path(table, [ALPHA], tol=1e-9)[0].network, factor)
     assert ours.value(network, ALPHA) == pytest.approx(slow.value(network, ALPHA), rel=1e-12)
     assert ours.kkt_residual(network, ALPHA) == pytest.approx(slow.kkt_residual(network, ALPHA), abs=1e-12)
@@ -39,7 +39,7 @@ def test_equals_its_slow_twin(table, factor):
 
 @every
 def test_the_gap_bounds_the_distance_to_the_optimum(table):
-    problem, best = objective.of(table), ising_path(table, [ALPHA], tol=1e-10)[0]
+    problem, best = objective.Objective(table), ising_path(table, [ALPHA], tol=1e-10)[0]
     away = shrunken(best.network, 0.7)
     distance = problem.value(away, ALPHA) - best.objective
     assert distance - 1e-12 <= problem.duality_gap(away, ALPHA) <= distance + 1e-6
@@ -49,8 +49,8 @@ def test_the_gap_bounds_the_distance_to_the_optimum(table):
 
 @every
 def test_proved_zeros_are_no_edges(table):
-    alpha = 0.7 * objective.of(table).alpha_max()
-    proved, best = objective.of(table).certified_zeros(alpha), ising_path(table, [alpha])[0]
+    alpha = 0.7 * objective.Objective(table).alpha_max()
+    proved, best = objective.Objective(table).certified_zeros(alpha), ising_path(table, [alpha])[0]
     assert 0 < np.count_nonzero(proved) // 2 <= best.network.n_pairs - best.n_edges
     np.testing.assert_array_equal(proved, proved.T)
     s, t = best.network.pairs.T
@@ -59,13 +59,13 @@ def test_proved_zeros_are_no_edges(table):
 
 def test_forbidden_couplings_have_an_infinite_value():
     table = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]])
-    problem = objective.of(table)
+    problem = objective.Objective(table)
     for found in (problem.value, problem.duality_gap, problem.kkt_residual):
         assert found(Network(np.zeros(3), [[0, 2]], [0.5]), 0.1) == np.inf
 
 
 def test_other_networks_and_penalties_are_refused():
-    problem = objective.of(ANSWERS[:, :2] > 1)
+    problem = objective.Objective(ANSWERS[:, :2] > 1)
     with pytest.raises(DataError):
         problem.value(Network(np.zeros(3), [], []))
     with pytest.raises(DataError, match="alpha must be"):
@@ -76,7 +76,7 @@ def test_other_networks_and_penalties_are_refused():
 def test_a_value_that_only_a_row_of_weight_zero_has_does_not_count(kinds):
     cells = np.vstack([ANSWERS[:, :3], [4, 0, 5]])
     table = as_table(cells, np.r_[np.ones(120), 0.0], kinds=kinds)
-    problem, best = objective.of(table), ising_path(table, [ALPHA], tol=1e-10)[0]
+    problem, best = objective.Objective(table), ising_path(table, [ALPHA], tol=1e-10)[0]
     assert problem.value(best.network, ALPHA) == pytest.approx(best.objective, rel=1e-12)
     assert 0.0 <= problem.duality_gap(best.network, ALPHA) <= 1e-8
     assert 0.0 <= problem.relative_gap(best.network, ALPHA) <= 1e-8

@@ -118,13 +118,13 @@ def relative_difference(a: NetworkLike, b: NetworkLike) -> float:
     one, two = estimate.variables, reference.variables
     if one.scores != two.scores or match_categories(one, two):
         raise DataError("The networks must have the same categories and scores, in the same order.")
-    edges = distances(estimate, reference, union_keys([estimate, reference]))
+    edges = edge_distances(estimate, reference, union_keys([estimate, reference]))
     top = math.hypot(float(np.linalg.norm(edges)), float(np.linalg.norm(estimate.fields - reference.fields)))
     bottom = math.hypot(float(np.linalg.norm(reference.edge_values)), float(np.linalg.norm(reference.fields)))
     return top / bottom if bottom else math.inf if top else 0.0
 
 
-def distances(one: Network, other: Network, pairs: NDArray[np.int64]) -> FloatArray:
+def edge_distances(one: Network, other: Network, pairs: NDArray[np.int64]) -> FloatArray:
     """Return ‖Θ_st − Θ'_st‖ of two networks for pairs, given by their keys, that hold all edges of both."""
     variables = one.variables
     if variables.has_scores.all():

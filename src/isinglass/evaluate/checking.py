@@ -26,7 +26,7 @@ from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import NetworkLike, as_network, fit_of, read_for
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
-from isinglass.simulate.gibbs import among
+from isinglass.simulate.gibbs import restrict_to
 from isinglass.simulate.mixing import MixingDiagnostics, sample_dispersed
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
@@ -172,7 +172,7 @@ def check_model(
     """
     n, part = check_count("n_simulated", n_simulated, least=1000), check_level(level) / 4
     counted, fit = read_for(network, table).whole().without_holes().counted(quiet=True), fit_of(network)
-    network = as_network(network) if fit is None else among(fit.occurs, as_network(network))
+    network = as_network(network) if fit is None else restrict_to(fit.occurs, as_network(network))
     if network.variables.has_covariates:
         raise DataError("The check needs a network without covariates: they have no distribution to simulate.")
     at_rows, at_triples = spawn_seeds(random_state, 2)

@@ -20,7 +20,7 @@ from isinglass.conditionals import log_conditionals, log_probabilities
 from isinglass.errors import MixingWarning, warn
 from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms, sum_out
 from isinglass.network import Network
-from isinglass.simulate.gibbs import Chains, among, node_logits
+from isinglass.simulate.gibbs import Chains, node_logits, restrict_to
 from isinglass.simulate.mixing import dispersed_states
 
 MOST_STATES = 2**14
@@ -50,9 +50,8 @@ def category_logs(codes: Bytes, missing: Mask | None, network: Network, possible
     found, error = np.empty((len(logs), len(distinct))), 0.0
     for first in range(0, len(distinct), _ROWS_AT_ONCE):
         rows = slice(first, first + _ROWS_AT_ONCE)
-        part = _Marginals(cells[rows], missing[rows].astype(bool), network, allowed)
-        part.compute()
-        found[:, rows], error = part.logs, max(error, part.error)
+        found[:, rows], own_error = _Marginals(cells[rows], missing[rows].astype(bool), network, allowed).compute()
+        error = max(error, own_error)
     if error > MOST_ERROR:
         text = "Rows with many missing cells that are connected have probabilities from Gibbs draws"
         warn(MixingWarning(f"{text}, whose chains differ: standard errors are up to {error:.2g}."))
@@ -75,8 +74,8 @@ class _Marginals:
         self.logs_by_column = variables.split(self.logits)  # views of them
         self.error = 0.0  # largest standard error of a probability, from how far chains differ
 
-    def compute(self) -> None:
-        """Sum over the states of small components, and draw those of large ones."""
+    def compute(self) -> tuple[FloatArray, float]:
+        """Sum over the states of small components, and draw those of large ones; return logs and the largest error."""
         large = np.zeros_like(self.missing)
         for component, rows in _components(self.missing, self.network).items():
             edges = [
@@ -89,10 +88,7 @@ class _Marginals:
                 self._sum_out(component, rows, edges, *found)
         if large.any():
             self._draw(large)
-
-    @property
-    def logs(self) -> FloatArray:
-        return log_probabilities(self.variables, self.logits, self.cells)
+        return log_probabilities(self.variables, self.logits, self.cells), self.error
 
     def _sum_out(
         self, component: tuple[int, ...], rows: Rows, edges: list[tuple[int, int]], order: list[int], n_states: int
@@ -145,12 +141,12 @@ class _Marginals:
         """Store the probabilities of cells in components that are too large, and of the observed cells beside them."""
         rng, n_columns = as_generator(0), large.shape[1]  # equal tables have equal answers
         rows = np.flatnonzero(large.any(axis=1))
-        self._average(rows, self.missing[rows], large[rows], among(self.possible, self.network), rng)
+        self._average(rows, self.missing[rows], large[rows], restrict_to(self.possible, self.network), rng)
         for s in np.flatnonzero(self.variables.is_modeled).tolist():
             rows = np.flatnonzero(large[:, list(self.terms[s])].any(axis=1) & ~self.missing[:, s])
             if len(rows):
                 is_own = np.arange(n_columns) == s
-                drawn = among(self.possible | is_own[self.variables.column], self.network)
+                drawn = restrict_to(self.possible | is_own[self.variables.column], self.network)
                 self._average(rows, self.missing[rows] | is_own, np.tile(is_own, (len(rows), 1)), drawn, rng)
 
     def _average(

@@ -19,7 +19,7 @@ from isinglass.data import Table
 from isinglass.data.meaning.rules import Rule, Steps
 from isinglass.evaluate.marginals import category_logs
 from isinglass.network import Network
-from isinglass.simulate.gibbs import Chains, among, start_values
+from isinglass.simulate.gibbs import Chains, restrict_to, start_values
 from isinglass.variables import Variables
 
 _ROUNDING = 1e-9  # of probabilities, and of quarters of a step
@@ -81,7 +81,7 @@ def fill_drawn(
         rng = as_generator(random_state)
         start = start_values(np.where(missing, 0, codes), missing, np.ones(len(codes), dtype=bool), rng)
         chains = Chains(start, missing, random_state=rng)
-        chains.sweep(network if possible is None else among(possible, network), n_sweeps)
+        chains.sweep(network if possible is None else restrict_to(possible, network), n_sweeps)
         codes = chains.table
     return _values_of(table, codes, network, rules)
 

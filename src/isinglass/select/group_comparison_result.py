@@ -14,7 +14,7 @@ from isinglass.arguments import check_word, require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray, Mask
 from isinglass.data import Coding
 from isinglass.errors import ArgumentError, plural
-from isinglass.evaluate.agreement import distances
+from isinglass.evaluate.agreement import edge_distances
 from isinglass.network import Network, union_keys
 from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.records import Missing, TwoStageRecord
@@ -48,7 +48,7 @@ class Differing:
     def of(cls, networks: Sequence[Network], pairs: NDArray[np.int64] | None = None) -> Differing:
         """Compare networks; ``pairs`` are keys of pairs, by default all that have an edge somewhere."""
         every = union_keys(networks)
-        ranges = np.max([distances(one, other, every) for one, other in combinations(networks, 2)], axis=0)
+        ranges = np.max([edge_distances(one, other, every) for one, other in combinations(networks, 2)], axis=0)
         totals = [float(network.weights.sum()) for network in networks]
         return cls(
             float(ranges.max(initial=0.0)),
@@ -161,7 +161,7 @@ class GroupComparison(Frozen):
         With more than two groups they differ from ``edge_p_family``, which is about the two groups furthest apart. They
         are corrected for the choice of the two groups as well.
         """
-        return self._p_family(distances(*self._networks_of(first, second), self._keys), self.null_structure)
+        return self._p_family(edge_distances(*self._networks_of(first, second), self._keys), self.null_structure)
 
     def _p(self, reached: IntArray | np.intp) -> FloatArray:
         return np.asarray((1 + reached) / (1 + self.n_permutations))

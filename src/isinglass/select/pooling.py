@@ -22,7 +22,7 @@ from isinglass.select.refit import free_estimate, has_errors, nearly_free
 from isinglass.select.sandwich import Support
 from isinglass.select.settings import Run
 from isinglass.select.stochastic_em import PRIOR, SWEEPS
-from isinglass.simulate.gibbs import Chains, among
+from isinglass.simulate.gibbs import Chains, restrict_to
 
 ROUNDS = 3  # in which each imputation forgets the common network for one of its own
 
@@ -181,5 +181,5 @@ def redraw(
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
         drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)
         network = nearly_free(drawn, solution, PRIOR, n_threads=1, start=network).network
-        chains.sweep(among(observed, network), SWEEPS)
+        chains.sweep(restrict_to(observed, network), SWEEPS)
     return table.with_codes(chains.table), network

@@ -23,7 +23,7 @@ from isinglass.errors import ArgumentError, ConvergenceWarning, GridEndWarning, 
 from isinglass.matching import require_same_names
 from isinglass.network import Network
 from isinglass.results import HasFittedNetwork, HasNetwork, Path, Solution, solution_of
-from isinglass.solve.objective import of as objective_of
+from isinglass.solve.objective import Objective
 
 
 def held_out_sums(table: Table, held: Table, solutions: Iterable[Solution]) -> FloatArray:
@@ -211,7 +211,7 @@ def ebic_of(table: AnyTable, solutions: Sequence[Solution], gamma: float) -> Flo
         require_same_names(table.variables, solution.network.variables)
     read = solutions[0].network.table(table) if table.is_whole and solutions else None
     possible = None if read is None else which_occur(read)
-    loss = None if read is None or price.dimensions is None else objective_of(read)
+    loss = None if read is None or price.dimensions is None else Objective(read)
     fitted = (table.sum_rows(sum_scores, solution.network, columns, possible) for solution in solutions)
     slopes = (None if loss is None else loss.edge_slopes(solution.network) for solution in solutions)
     each = zip(solutions, slopes, fitted, strict=True)

@@ -28,7 +28,7 @@ from isinglass.select.selector import Selector
 from isinglass.select.settings import Run
 from isinglass.select.task import COLD_START, LOOSE, PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.simulate.gibbs import Chains, among, start_values
+from isinglass.simulate.gibbs import Chains, restrict_to, start_values
 
 SWEEPS = 5  # sweeps over the missing cells from one round to the next; twice as many at the end
 COPIES_PER_ROUND = 2  # copies of the rows with holes that the network of a round is estimated from
@@ -163,7 +163,7 @@ class Copies:
 
     def draw(self, network: Network, n_sweeps: int) -> None:
         """Draw the missing cells of all copies from a network."""
-        self.chains.sweep(among(self.possible, network), n_sweeps)
+        self.chains.sweep(restrict_to(self.possible, network), n_sweeps)
 
 
 def distance(one: Network, other: Network) -> float:

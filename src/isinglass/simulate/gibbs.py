@@ -170,7 +170,7 @@ def draw_categories(logits: FloatArray, rng: np.random.Generator) -> NDArray[np.
     return np.asarray(np.count_nonzero(below < drawn[:, None], axis=1))
 
 
-def among(possible: Mask, network: Network) -> Network:
+def restrict_to(possible: Mask, network: Network) -> Network:
     """Return a network from which only these categories are drawn."""
     if possible.all():
         return network

@@ -17,7 +17,7 @@ from isinglass._core import free_ridge
 from isinglass.arguments import check_not_negative
 from isinglass.arrays import FloatArray, Mask
 from isinglass.conditionals import log_probabilities, logits
-from isinglass.data import Table, as_table, category_counts, column_sd
+from isinglass.data import as_table, category_counts, column_sd
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.matching import require_same, require_same_names
@@ -28,8 +28,11 @@ from isinglass.results import NetworkLike, Solution, as_network
 from isinglass.solve.path import alpha_max, ising_path
 
 
-def of(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: Penalty = None) -> Objective:
-    """Return the objective of a table, which judges any network of its columns.
+class Objective:
+    """F of a table: its value at any network, its optimality conditions and its duality gap.
+
+    A ``network`` is any network of the columns of the table, or what has one: a solution, a fit or a matrix. Where a
+    pair with categories has no penalty, all have a ridge (docs/math.md). A covariate has no loss.
 
     Parameters
     ----------
@@ -42,7 +45,7 @@ def of(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights:
 
     Examples
     --------
-    >>> problem = of([[0, 0], [1, 1]])
+    >>> problem = Objective([[0, 0], [1, 1]])
     >>> round(problem.alpha_max(), 12)  # 2 |cov| = 2 · 1/4
     0.5
     >>> empty = Network([0.0, 0.0], [], [])
@@ -53,17 +56,11 @@ def of(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights:
     >>> problem.certified_zeros(0.6).tolist()
     [[False, True], [True, False]]
     """
-    return Objective(as_table(X, sample_weight).whole().without_holes(), penalty_weights)
 
-
-class Objective:
-    """F of a table: its value at a network, its optimality conditions and its duality gap; see `objective.of`.
-
-    A ``network`` is any network of the columns of the table, or what has one: a solution, a fit or a matrix. Where a
-    pair with categories has no penalty, all have a ridge (docs/math.md). A covariate has no loss.
-    """
-
-    def __init__(self, table: Table, penalty_weights: Penalty) -> None:
+    def __init__(
+        self, X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: Penalty = None
+    ) -> None:
+        table = as_table(X, sample_weight).whole().without_holes()
         used = table.weighted_rows  # a value of a row of weight zero may have probability 0
         table = table if len(used) == len(table) else table[used]
         self.table, self.penalty_weights, self.variables = table, penalty_weights, table.variables

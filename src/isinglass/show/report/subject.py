@@ -18,7 +18,7 @@ from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.records import TableSummary
 from isinglass.results import NetworkLike, Path, Solution, as_network, fit_of, read_for, solution_of
-from isinglass.simulate.gibbs import among
+from isinglass.simulate.gibbs import restrict_to
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Subject:
     @property
     def predicting(self) -> Network:
         """The network without categories that do not occur in the table of the fit."""
-        return self.network if self.fit is None else among(self.fit.occurs, self.network)
+        return self.network if self.fit is None else restrict_to(self.fit.occurs, self.network)
 
     @cached_property
     def slider(self) -> tuple[tuple[Solution, ...], int]:
