@@ -213,10 +213,7 @@ class Origin:
         different = next((each for each in said if repr(each[1]) != repr(said[0][1])), None)  # arrays have no single ==
         if different is None:
             return
-        shown = []
-        for key, entry in (said[0], different):
-            text = f"{key!r}: {entry!r}"  # on the command line, every kind is an option
-            shown.append(setting("kinds", {key: entry}, python=text) if argument == "kinds" else text)
+        shown = [f"{called(key)}: {entry!r}" for key, entry in (said[0], different)]
         what = "kind" if argument == "kinds" else f"entry in {setting(argument)}"
         raise DataError(
             f"column {called(self.names[place] if self.names else place)} must have one {what}; got "

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.errors import LimitError
+from isinglass.errors import LimitError, setting
 from isinglass.machine.signals import call_interruptibly, defer_signals
 
 Matrix: TypeAlias = Any  # dense or sparse: scipy has no type for both
@@ -90,7 +90,7 @@ def _largest_margins(margins: Matrix) -> FloatArray:
     if answer.status == 1:
         raise LimitError(
             f"Could not decide within {SEPARATION_SECONDS:g} s if {margins.shape[1]} unpenalized parameters have a "
-            "finite optimum. Use alpha > 0, or leave fewer pairs unpenalized."
+            f"finite optimum. Use {setting('alpha')} > 0, or leave fewer pairs unpenalized."
         )
     if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
         raise RuntimeError(f"the linear program for separation failed: {answer.message}")

@@ -94,7 +94,7 @@ def test_an_exact_name_goes_before_a_pattern(tmp_path):
     printed = run("info", file, "--ordinal", "q1", "--nominal", "q*", "--json").stdout
     assert [column["kind"] for column in json.loads(printed)["columns"]] == ["ordinal", "nominal", "binary"]
     refused = run("info", file, "--ordinal", "q*", "--nominal", "*1", code=3).stderr
-    assert "column 'q1' must have one kind; got --ordinal 'q*' and --nominal '*1'." in refused
+    assert "column 'q1' must have one kind; got 'q*': 'ordinal' and '*1': 'nominal'." in refused
 
 
 def test_indicator_columns_are_one_node_of_the_model(tmp_path):

@@ -146,7 +146,7 @@ def _spell_setting(mention: errors.Setting) -> list[str]:
         given = click.get_current_context().params
         return ["/".join(f"--{name}" for name in ("groups", "paired") if given.get(name) is not None)]
     option = _option_of(mention.name)
-    if mention.has_value and (option is not None or mention.name == "kinds"):
+    if mention.has_value and option is not None:
         from isinglass.cli.settings import spell_reading  # some are one option for each kind, or each column
 
         return spell_reading({mention.name: mention.value})

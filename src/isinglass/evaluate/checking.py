@@ -21,7 +21,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count, check_l
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.conditionals import blocks_of_rows
 from isinglass.data import TableLike
-from isinglass.errors import DataError, join_words
+from isinglass.errors import join_words
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.results import NetworkLike, as_network, fit_of, read_for
@@ -173,8 +173,7 @@ def check_model(
     n, part = check_count("n_simulated", n_simulated, least=1000), check_level(level) / 4
     counted, fit = read_for(network, table).whole().without_holes().counted(quiet=True), fit_of(network)
     network = as_network(network) if fit is None else restrict_to(fit.occurs, as_network(network))
-    if network.variables.has_covariates:
-        raise DataError("The check needs a network without covariates: they have no distribution to simulate.")
+    network.variables.require_no_covariates("The check")
     at_rows, at_triples = spawn_seeds(random_state, 2)
     drawn, mixing, worth = _simulate(network, n, at_rows, n_threads)
     weight = counted.unit_weight

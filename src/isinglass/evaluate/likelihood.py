@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import RandomSource, as_generator, check_positive, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.conditionals import energies, expit, log_sums
-from isinglass.errors import DataError, MixingWarning, warn
+from isinglass.errors import MixingWarning, warn
 from isinglass.evaluate.elimination import eliminate, elimination_order
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
@@ -84,8 +84,7 @@ def log_partition(
         Threads of the kernels; the result does not depend on it.
     """
     goal, whole = check_positive("tol", tol), as_network(network)
-    if whole.variables.has_covariates:
-        raise DataError("The joint likelihood needs a network without covariates: they have no distribution.")
+    whole.variables.require_no_covariates("The joint likelihood")
     found = elimination_order(whole.variables.sizes, whole.edge_index.tolist())
     if found is not None:
         value, energy = eliminate(whole, found[0])
