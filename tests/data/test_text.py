@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from isinglass import read_table
 from isinglass._core import Words
-from isinglass.data.files.documents import Limits
-from isinglass.data.files.text import _add_words, _split_columns, find_delimiter, read_records, separate, split, to_utf8
+from isinglass.data.files.documents import Limits, to_utf8
+from isinglass.data.files.text import _add_words, _split_columns, find_delimiter, read_records, separate, split
 from isinglass.errors import DataError, LimitError
 
 

@@ -1,8 +1,9 @@
-"""The bytes of a file, an open stream or the standard input, decompressed within bounds."""
+"""The bytes of a file, an open stream or the standard input, decompressed within bounds; texts as UTF-8."""
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from isinglass.arguments import check_count
-from isinglass.errors import DataError, LimitError, setting
+from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import default_limit
 
 _CHUNK = 2**20
@@ -144,3 +145,45 @@ def _unpack(data: bytes, limits: Limits) -> bytes:
         return limits.gather(_COMPRESSED[kind][1](io.BytesIO(data)).read, "a decompressed file")[0]
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"the {kind} file is incomplete or damaged and cannot be unpacked: {error}.") from None
+
+
+def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
+    """Return text as UTF-8 without a byte order mark."""
+    if not isinstance(encoding, str):
+        raise ArgumentError("encoding", "must be the name of a text encoding", encoding)
+    try:
+        if codecs.lookup(encoding).name == "utf-8" and data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            encoding = "utf-16"  # its byte order mark, which no text in UTF-8 can have
+        if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
+            text = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
+            data, _ = limits.gather(text.read, "a text in UTF-8")
+    except LookupError:
+        raise ArgumentError("encoding", "must be a text encoding that Python knows", encoding) from None
+    except UnicodeError as error:
+        raise DataError(f"{setting('encoding')} must be that of the file; got {encoding!r}: {error}.") from None
+    if b"\x00" in data:
+        raise DataError(
+            "the file is not a table: it is neither text in UTF-8 nor a file of a known format. Save the table as CSV "
+            f"first; if it is a text in UTF-16, pass {setting('encoding', 'utf-16')}."
+        )
+    _check_utf8(data)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    return data if b"\n" in data else data.replace(b"\r", b"\n")
+
+
+def _check_utf8(data: bytes) -> None:
+    """Raise if a text is not in UTF-8; in pieces, because the characters may take four times its room."""
+    if data.isascii():
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), _CHUNK):
+            decoder.decode(data[start : start + _CHUNK], final=start + _CHUNK >= len(data))
+    except UnicodeDecodeError as error:
+        place = start - len(decoder.getstate()[0]) + error.start
+        line = data.count(b"\n", 0, place) + 1
+        raise DataError(
+            f"{setting('encoding')} must be that of the file; got UTF-8, but line {line} holds the byte "
+            f"0x{data[place]:02x}, which is not. Pass {setting('encoding', 'cp1252')} (Windows, western Europe), "
+            f"{setting('encoding', 'latin-1')} or another."
+        ) from None

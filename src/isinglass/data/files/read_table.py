@@ -8,11 +8,11 @@ from os import PathLike
 from typing import IO
 
 from isinglass.data.column import BLANKS, Column
-from isinglass.data.files.documents import Document, Limits, name_of, open_document
+from isinglass.data.files.documents import Document, Limits, name_of, open_document, to_utf8
 from isinglass.data.files.formats import FORMATS, explain_damage, find_format
 from isinglass.data.files.header import find_decimal, lay_out, name_rows
 from isinglass.data.files.spreadsheets import load_excel
-from isinglass.data.files.text import Records, read_text, to_utf8
+from isinglass.data.files.text import Records, read_text
 from isinglass.data.meaning.coding import NO_FILE, Coding, Layout
 from isinglass.data.meaning.conversion import convert_source
 from isinglass.data.meaning.rules import Cells
@@ -47,8 +47,9 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         are numbers need a first field such as "id", or an empty one above row names. A line with one field less than
         the others is a header.
     id_column : str, int, None or "auto", default="auto"
-        Column with row labels, which is not part of the table; None if there is none. "auto": the first column, if it
-        is called id, index or the like, or has a different text in every row, unless another argument has its name.
+        Column with row labels, which is not part of the table; None if there is none. "auto": the index that Parquet
+        and Feather files declare, else the first column, if it is called id, index or the like, or has different cells
+        in all rows (more than two), most of them text other than amounts, unless another argument has its name.
         Numbers of columns do not count it.
     columns, drop : sequence of str or int, optional
         The columns to keep, in this order, or to leave out; by name, number from 0 without row names, range

@@ -1,11 +1,10 @@
-"""Delimited text: its encoding, comments, delimiter, and its records, column by column.
+"""Delimited text: its comments, delimiter, and its records, column by column.
 
 pyarrow splits it. The csv module splits the first records, and finds the line of what is wrong.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
 _SAMPLE_BYTES, SAMPLE_RECORDS = 2**16, 100
-_PIECE = 2**20
 LONGEST_LINE = 2**26
 _BLOCK, _WIDEST_BLOCK, _BYTES_PER_COLUMN = 2**20, 2**25, 2**11
 """Bytes that pyarrow splits at once: more in wide tables, for a column takes 10 microseconds beside its cells."""
@@ -89,48 +87,6 @@ def _width(text: bytes, delimiter: str) -> int:
     with suppress(csv.Error):
         return next((len(record) for _, record in split(text, delimiter)), 0)
     return 0
-
-
-def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
-    """Return text as UTF-8 without a byte order mark."""
-    if not isinstance(encoding, str):
-        raise ArgumentError("encoding", "must be the name of a text encoding", encoding)
-    try:
-        if codecs.lookup(encoding).name == "utf-8" and data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            encoding = "utf-16"  # its byte order mark, which no text in UTF-8 can have
-        if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
-            text = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
-            data, _ = limits.gather(text.read, "a text in UTF-8")
-    except LookupError:
-        raise ArgumentError("encoding", "must be a text encoding that Python knows", encoding) from None
-    except UnicodeError as error:
-        raise DataError(f"{setting('encoding')} must be that of the file; got {encoding!r}: {error}.") from None
-    if b"\x00" in data:
-        raise DataError(
-            "the file is not a table: it is neither text in UTF-8 nor a file of a known format. Save the table as CSV "
-            f"first; if it is a text in UTF-16, pass {setting('encoding', 'utf-16')}."
-        )
-    _check_utf8(data)
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    return data if b"\n" in data else data.replace(b"\r", b"\n")
-
-
-def _check_utf8(data: bytes) -> None:
-    """Raise if a text is not in UTF-8; in pieces, because the characters may take four times its room."""
-    if data.isascii():
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for start in range(0, len(data), _PIECE):
-            decoder.decode(data[start : start + _PIECE], final=start + _PIECE >= len(data))
-    except UnicodeDecodeError as error:
-        place = start - len(decoder.getstate()[0]) + error.start
-        line = data.count(b"\n", 0, place) + 1
-        raise DataError(
-            f"{setting('encoding')} must be that of the file; got UTF-8, but line {line} holds the byte "
-            f"0x{data[place]:02x}, which is not. Pass {setting('encoding', 'cp1252')} (Windows, western Europe), "
-            f"{setting('encoding', 'latin-1')} or another."
-        ) from None
 
 
 def find_delimiter(data: bytes, known: str | None = None) -> str:
@@ -227,7 +183,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     try:
         top = list(islice(split(data, delimiter), 4))
     except csv.Error:
-        _refuse_records(data, delimiter)
+        raise DataError(_find_fault(data, delimiter)) from None
     if not top:
         raise DataError("the file has only blank lines.")
     first, second = top[0][1], top[1][1] if len(top) > 1 else []
@@ -240,16 +196,17 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     if len(top) == n_head:
         return Records(first, [(np.zeros(0, np.uint8), []) for _ in first], lambda _: top[0][0])
     quoted = b'"' in data  # much faster than to look at them
-    if len(second) != width or (quoted and not _are_fields_whole(data, delimiter)):
-        _refuse_records(data, delimiter, width)
+    is_doubtful = len(second) != width or (quoted and not _are_fields_whole(data, delimiter))
+    if is_doubtful and (fault := _find_fault(data, delimiter, width)):
+        raise DataError(fault)
     try:
         body = memoryview(data)[_offset_of_line(data, top[n_head - 1][0]) :]
         columns = list(_split_columns(body, delimiter, width, longest, quoted, limits))
     except LimitError:
         raise
     except ValueError as error:
-        _refuse_records(data, delimiter, width)
-        raise DataError(f"the text of the file cannot be read: {error}.") from None
+        fault = _find_fault(data, delimiter, width) or f"the text of the file cannot be read: {error}."
+        raise DataError(fault) from None
 
     def line_of(record: int) -> int:
         number = record and record + n_head - 1
@@ -339,8 +296,8 @@ def _await_release(view: memoryview) -> None:
             time.sleep(1e-4)
 
 
-def _refuse_records(data: bytes, delimiter: str, width: int = 0) -> None:
-    """Raise if a record after the first has another number of fields, or cannot be split; name its line."""
+def _find_fault(data: bytes, delimiter: str, width: int = 0) -> str:
+    """Return what is wrong with a record, and its line: another number of fields, or a broken one; "" if none is."""
     line = 0
     try:
         for number, (line, record) in enumerate(split(data, delimiter)):
@@ -348,10 +305,11 @@ def _refuse_records(data: bytes, delimiter: str, width: int = 0) -> None:
                 remedy = f"Check quotes and delimiters there, or pass {setting('delimiter')}."
                 if record[0].startswith("#"):
                     remedy = "It looks like a comment: remove it, as only those above the table are left out."
-                raise DataError(
+                return (
                     f"rows must have equal length; got {plural(len(record), 'field')} in line {line}, "
                     f"where {width} are expected. {remedy}"
                 )
     except csv.Error as error:
         place = f"after line {line}" if line else "in its first record"
-        raise DataError(f"the text of the file has a broken field {place}: {error}.") from None
+        return f"the text of the file has a broken field {place}: {error}."
+    return ""

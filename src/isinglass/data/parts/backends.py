@@ -248,7 +248,7 @@ def find_backend(blocks: list[Block], client: Client | Literal[False] | None = N
             return Here(blocks)
     if client is None or client is False:
         return Here(blocks)
-    if not hasattr(client, "submit"):
+    if not hasattr(client, "wait_for_workers"):
         raise ArgumentError("client", "must be a client of Dask, False or None", client)
     return Cluster(blocks, client)
 
