@@ -18,7 +18,7 @@ from isinglass.show.plot import labels
 
 RING = 1.3  # diameter of a ring relative to its node
 AIR = 1.5  # least distance between an edge and a node that it passes, and between nodes
-SMALLEST = 4.0  # diameter that nodes always have
+LEAST_DIAMETER = 4.0  # diameter that nodes always have
 STEPS = 20  # straight pieces of a bent edge
 BENDS = (0.12, 0.2, 0.3, 0.42, 0.56, 0.75, 1.0)
 """How far the arc of an edge leaves the straight line, to either side, in lengths of the edge."""
@@ -67,7 +67,7 @@ class Arrangement:
     lines: list[FloatArray]
     widths: FloatArray  # of the lines
     diameters: FloatArray
-    letters: FloatArray | None = None  # font sizes of labels inside; None: they are beside the nodes
+    font_sizes: FloatArray | None = None  # of labels inside; None: they are beside the nodes
 
 
 def arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: bool) -> Arrangement:
@@ -86,7 +86,7 @@ def arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, *, is_fixed: b
         drawn = _place(ax, xy, outer * diameters, edges, is_fixed=is_fixed)
         diameters = drawn.diameters / outer
         if (needed <= diameters + 1e-6).all():
-            return replace(drawn, diameters=diameters, letters=labels.letters_inside(diameters, needed))
+            return replace(drawn, diameters=diameters, font_sizes=labels.font_sizes_inside(diameters, needed))
     drawn = _place(ax, xy, nodes.scale * np.clip(0.17 * spacing, 4, 26), edges, is_fixed=is_fixed)
     return replace(drawn, diameters=drawn.diameters / outer)
 
@@ -127,11 +127,11 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
 def shrink_factor(points: FloatArray, radii: FloatArray) -> float:
     """Return the factor, at most 1, by which radii must shrink for circles around the points not to touch.
 
-    Circles stay SMALLEST, even where they touch.
+    Circles stay LEAST_DIAMETER, even where they touch.
     """
     s, t = cKDTree(points).query_pairs(2 * float(radii.max(initial=0.0)) + AIR, output_type="ndarray").T
     allowed = (np.hypot(*(points[s] - points[t]).T) - AIR / 2) / (radii[s] + radii[t])
-    return float(min(1.0, max(allowed.min(initial=1.0), SMALLEST / 2 / radii.max(initial=SMALLEST))))
+    return float(min(1.0, max(allowed.min(initial=1.0), LEAST_DIAMETER / 2 / radii.max(initial=LEAST_DIAMETER))))
 
 
 def route_edges(

@@ -98,7 +98,7 @@ def is_narrow(ax: Axes | Figure) -> bool:
     return bool(ax.figure.canvas.figure.get_figwidth() < NARROW)
 
 
-def letters(ax: Axes | Figure) -> float:
+def font_size(ax: Axes | Figure) -> float:
     """Return the font size of legends and names, in points."""
     return SMALL if is_narrow(ax) else USUAL
 
@@ -122,7 +122,7 @@ def write_legend(
 ) -> Legend:
     """Add a legend to axes or a figure, whose texts may hold dollar signs and leading underscores."""
     handles, texts = [handle for handle, _ in entries], [text for _, text in entries]
-    options = {"fontsize": letters(ax), **options}
+    options = {"fontsize": font_size(ax), **options}
     legend = ax.legend(handles, [f"entry {k}" for k in range(len(texts))], **options)  # "_x" would be left out
     for shown, text in zip(legend.get_texts(), texts, strict=True):
         shown.set(text=text, **PLAIN)

@@ -82,14 +82,12 @@ def group_difference(
     one, two = (readable(group) for group in result.two_groups(first, second))
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
     ax = axes_or_new(ax, SIZE)
-    words, widest = (
-        {1: f"larger in {one}", -1: f"larger in {two}", 0: "differs: norm of a table"},
-        largest_weight(result),
-    )
+    words = {1: f"larger in {one}", -1: f"larger in {two}", 0: "differs: norm of a table"}
+    widest = largest_weight(result)
     entries = explain_groups(read_groups(groups, None, whole.names)[1])
     entries += explain_edges(drawn.edge_signs, widest, words, "difference")
     ax.set_axis_off()
-    write_below(ax, entries, canvas.letters(ax), title=f"{one} minus {two}: {found}")
+    write_below(ax, entries, canvas.font_size(ax), title=f"{one} minus {two}: {found}")
     positions = shared_layout(result.networks) if positions is None else positions
     return network(
         drawn, ax, groups=groups, positions=positions, labels=labels, legend=False, max_weight=widest or None

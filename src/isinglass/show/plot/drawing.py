@@ -122,7 +122,7 @@ def network(
     ax = axes_or_new(ax, LARGE if graph.n_features > 40 else SIZE)
     ax.set_axis_off()
     ax.figure.canvas.figure.draw_without_rendering()  # which gives the axes their place
-    size = float(np.clip(0.12 * node_spacing(ax, graph.n_features), node_labels.LEAST_LETTERS, 10.0))
+    size = float(np.clip(0.12 * node_spacing(ax, graph.n_features), node_labels.LEAST_FONT, 10.0))
     entries = explain_groups(colors) + explain_edges(edges.signs, edges.widest, between=edges.between)
     entries += _explain_nodes(sizes, rings)
     if legend and entries:
@@ -199,11 +199,11 @@ def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, size: float) -> int
     """Write the labels, beside the nodes in a font of this size; return how many are left out."""
     if not any(nodes.texts):
         return 0
-    if drawn.letters is None:
+    if drawn.font_sizes is None:
         outer = nodes.outer * drawn.diameters
         return node_labels.draw_beside(ax, drawn.xy, drawn.lines, nodes.texts, nodes.strength, outer, size)
     colors = [nodes.colors[member] for member in nodes.members]
-    node_labels.draw_inside(ax, drawn.xy, nodes.texts, drawn.letters, colors)
+    node_labels.draw_inside(ax, drawn.xy, nodes.texts, drawn.font_sizes, colors)
     return 0
 
 

@@ -29,10 +29,14 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
-from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, ink, is_narrow, letters, readable, write_legend
+from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, font_size, ink, is_narrow, readable, write_legend
 
 LINES = ("-", "--", "-.", ":")
 COLORS = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
+UNDECIDED = "#eeeeee"
+TALLEST = 200.0  # height in inches of rows: image files have 65536 dots
+MOST_ROWS = 60  # intervals on one page by default
+LEAST_FONT = 3.5  # font size in points below which rows and columns of a square are not named
 
 
 def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_labels: int = 8) -> Axes:
@@ -70,7 +74,7 @@ def path(result: Path, ax: Axes | None = None, *, alpha: float | None = None, n_
     if alpha is not None:
         ax.axvline(check_not_negative("alpha", alpha), color=NAMED["orange"], linewidth=1.2, zorder=0, label="choice")
         where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom"}
-        ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), fontsize=letters(ax), **where)
+        ax.annotate(f"α = {alpha:.3g}", (alpha, 1.0), fontsize=font_size(ax), **where)
     strongest = np.argsort(-np.abs(values[-1]), kind="stable")[: check_count("n_labels", n_labels, least=0)]
     longest = 10 if is_narrow(ax) else 18
     names = [" – ".join(readable(network.names[node], longest) for node in pairs[k]) for k in strongest]
@@ -100,7 +104,7 @@ def _name_ends(ax: Axes, alpha: float, ends: Sequence[tuple[float, str]]) -> Non
         height = min(value, height - apart)
         place = 1.02, height
         ax.annotate(
-            text, (alpha, value), xytext=place, fontsize=letters(ax) - 1.0, arrowprops=leader, **beside, **PLAIN
+            text, (alpha, value), xytext=place, fontsize=font_size(ax) - 1.0, arrowprops=leader, **beside, **PLAIN
         )
 
 
@@ -208,12 +212,6 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
     return ax
 
 
-UNDECIDED = "#eeeeee"
-TALLEST = 200.0  # height in inches of rows: image files have 65536 dots
-MOST_ROWS = 60  # intervals on one page by default
-SMALLEST = 3.5  # font size in points below which rows and columns of a square are not named
-
-
 def bootstrap_intervals(result: Bootstrap, ax: Axes | None = None, *, n_edges: int = MOST_ROWS) -> Axes:
     """Draw the estimate and the bootstrap interval of every edge, sorted by the estimate.
 
@@ -242,14 +240,14 @@ def bootstrap_intervals(result: Bootstrap, ax: Axes | None = None, *, n_edges: i
     signed = network.variables.has_sign(pairs)
     colors = [SIGNS[s] if v else NEUTRAL for s, v in zip(np.where(signed, np.sign(values), 0), values, strict=True)]
     _draw_intervals(ax, values, result.edge_quantiles[:, shown], colors)
-    y, font = np.arange(n), float(np.clip(360.0 / max(n, 1), 5.0, letters(ax)))
+    y, font = np.arange(n), float(np.clip(360.0 / max(n, 1), 5.0, font_size(ax)))
     ax.set_yticks(y, _pair_names(pairs, network.names, 12 if is_narrow(ax) else 20), fontsize=font, **PLAIN)
     ax.set_ylim(-0.7, max(n, 1) - 0.3)
     hidden = f"\n({n} of {len(every)} pairs; {n_hidden} are not shown)" if n_hidden else ""
     ax.set_xlabel(("coupling" if signed.all() else "coupling, or norm (gray)") + hidden)
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[shown]], fontsize=font)
-    shares.set_ylabel(f"share of {plural(result.n_boot, 'resample')}\nwith the edge", fontsize=letters(ax))
+    shares.set_ylabel(f"share of {plural(result.n_boot, 'resample')}\nwith the edge", fontsize=font_size(ax))
     for axis in (ax, shares):
         axis.tick_params(axis="y", length=0)
     return ax
@@ -317,15 +315,15 @@ def _label_square(ax: Axes, texts: list[str], values: FloatArray, otherwise: str
     """
     side = 72.0 * (min(ax.figure.canvas.figure.get_size_inches()) - 0.7)
     longest = max(map(len, texts), default=0)
-    size = min(side / (1.15 * max(len(texts), 1) + 0.55 * longest), letters(ax))
+    size = min(side / (1.15 * max(len(texts), 1) + 0.55 * longest), font_size(ax))
     ax.tick_params(length=0)
-    if size < SMALLEST:
+    if size < LEAST_FONT:
         ax.set(xlabel=otherwise, ylabel=otherwise, xticks=[], yticks=[])
         return
     ax.set_xticks(range(len(texts)), texts, fontsize=size, rotation=90, **PLAIN)
     ax.set_yticks(range(len(texts)), texts, fontsize=size, **PLAIN)
     cell = (side - 0.55 * size * longest) / max(len(texts), 1)
-    for k, value in enumerate(values if cell > 2.6 * SMALLEST else ()):  # a number of four characters
+    for k, value in enumerate(values if cell > 2.6 * LEAST_FONT else ()):  # a number of four characters
         ax.text(k, k, f"{value:.2f}", ha="center", va="center", fontsize=min(cell / 2.6, size))
 
 

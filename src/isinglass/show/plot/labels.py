@@ -17,7 +17,7 @@ from isinglass.arrays import FloatArray
 from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
 
-LEAST_LETTERS, LARGEST_LETTERS = 5.0, 11.0  # font sizes of labels in points
+LEAST_FONT, LARGEST_FONT = 5.0, 11.0  # font sizes of labels in points
 INSIDE, CAPITALS = 0.84, 0.72
 """Diagonal of a label relative to the node around it, and height of capital letters relative to the line."""
 GAP = 1.5  # points between a node and its label
@@ -30,7 +30,7 @@ NEAR, NEAR_NODE = 0.75, 1.0  # distance up to which a label seems to be that of 
 
 def least_diameters(ax: Axes, texts: Sequence[str]) -> FloatArray:
     """Return the diameter that a node needs for its label inside at the smallest font size, with room around it."""
-    shown = [ax.text(0.0, 0.0, text, fontsize=10 * LEAST_LETTERS, **PLAIN) for text in texts]  # large: exact widths
+    shown = [ax.text(0.0, 0.0, text, fontsize=10 * LEAST_FONT, **PLAIN) for text in texts]  # large: exact widths
     boxes = [Text.get_window_extent(label) for label in shown]
     for label in shown:
         label.remove()
@@ -38,10 +38,10 @@ def least_diameters(ax: Axes, texts: Sequence[str]) -> FloatArray:
     return np.asarray(diagonals / 10 / INSIDE)
 
 
-def letters_inside(diameters: FloatArray, least: FloatArray) -> FloatArray:
+def font_sizes_inside(diameters: FloatArray, least: FloatArray) -> FloatArray:
     """Return font sizes of labels inside nodes, given the least diameters; none is much larger than the smallest."""
-    sizes = LEAST_LETTERS * diameters / np.maximum(least, 1e-9)
-    return np.asarray(np.clip(sizes, LEAST_LETTERS, min(LARGEST_LETTERS, 1.3 * sizes.min())))
+    sizes = LEAST_FONT * diameters / np.maximum(least, 1e-9)
+    return np.asarray(np.clip(sizes, LEAST_FONT, min(LARGEST_FONT, 1.3 * sizes.min())))
 
 
 def draw_inside(ax: Axes, xy: FloatArray, texts: Sequence[str], font_sizes: FloatArray, colors: Sequence[str]) -> None:
