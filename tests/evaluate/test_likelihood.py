@@ -11,7 +11,7 @@ from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, si
 from isinglass.errors import DataError, MixingWarning
 from isinglass.evaluate import elimination, likelihood
 from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
-from isinglass.evaluate.likelihood import _bennett, _Chains, anneal, sample_partition
+from isinglass.evaluate.likelihood import _AnnealedChains, _bennett, anneal, sample_partition
 from isinglass.solve.states import log_sum, log_weights
 
 MIXED = simulate.category_network(
@@ -140,7 +140,7 @@ def test_both_directions_bound_log_z_on_average():
     rows, seed = exact.exact_sample(network, n, random_state=1), np.random.SeedSequence(2)
     betas = np.linspace(0.0, 1.0, 11)
     up, down = (
-        _Chains(network, np.zeros(32), start, seed, 1).run(steps)
+        _AnnealedChains(network, np.zeros(32), start, seed, 1).run(steps)
         for start, steps in ((fair, betas), (rows, betas[::-1]))
     )
     for sums, expected in ((up, ratio), (down, -ratio)):
