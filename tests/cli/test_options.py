@@ -420,7 +420,9 @@ def test_a_single_column_is_no_network(tmp_path):
     rows = [[k % 2, 1 + k % 3, "xy"[k % 2]] for k in range(12)]
     table = write_csv(tmp_path / "t.csv", ["a", "w", "g"], rows)
     for words in (["fit", table, "--weights", "w", "--drop", "g"], ["compare", table, "--groups", "g", "--drop", "w"]):
-        assert "at least two columns; got 1" in data_error(*words)
+        message = data_error(*words)
+        assert "t.csv: a network needs at least two columns" in message
+        assert "got 1" in message
     lone = write_csv(tmp_path / "lone.csv", ["a|b"], [["1|0"], ["0|1"], ["1|1"]])
     assert "Is --delimiter right?" in data_error("fit", lone, "--nominal", "#1", "--delimiter", ";")
 

@@ -353,10 +353,10 @@ def test_numbers_of_many_decimals_whose_distances_have_few_are_kept(first):
 def test_transform_keeps_the_numbers_that_are_there(missing, monkeypatch):
     table = frame()
     filled = IsingNetwork(kinds={"a": "continuous", "b": "continuous", "c": "continuous"}, missing=missing).fit(table)
-    converted, convert = [], conversion.convert_source
-    monkeypatch.setattr(conversion, "convert_source", lambda *given: converted.append(1) or convert(*given))
+    read, read_again = [], conversion._read_again
+    monkeypatch.setattr(conversion, "_read_again", lambda *given: read.append(1) or read_again(*given))
     assert np.array_equal(filled.transform(table).to_numpy(), table.to_numpy())
-    assert converted == [1]  # read once
+    assert read == [1]  # read once
     table.loc[3, "sick"] = np.nan
     if missing == "error":
         with pytest.raises(DataError, match="must have no missing cells; got NaN in column 'sick'"):

@@ -270,6 +270,7 @@ class GroupComparison(Frozen):
         different = int((self.edge_p_family <= LEVEL).sum())
         facts = {
             "Groups": f"{sizes}{'; paired' if self.paired else ''}{left_out}",
+            **({"Adjusted for": ", ".join(self.covariates)} if self.covariates else {}),
             "Permutations": f"{self.n_permutations}" + ("" if self.seed is None else f", seed {self.seed}"),
             "Structure": f"largest difference in a coupling {self.structure:.4g}, p = {self.p_structure:.4g}",
             "Strength": f"{strengths}; difference {self.strength:.4g}, p = {self.p_strength:.4g}",

@@ -111,7 +111,8 @@ def _check_options_fit(spec: ColumnSpec, kind: str) -> None:
         raise ArgumentError("scores", f'must be numbers or "normal" for {where}', scores)
     needed = "continuous" if isinstance(scores, str) else "ordinal"
     if scores is not None and kind != needed:
-        how = f"is {kind}" if len(spec.kept_values) > 2 else "has fewer than three values"
+        has_few = needed == "continuous" and len(spec.kept_values) < 3
+        how = "has fewer than three values" if has_few else f"is {kind}"
         given = setting("normal_scores", python='scores="normal"') if needed == "continuous" else setting("scores")
         raise DataError(f"{given} must be for {needed} columns; got {where}, which {how}.")
     if spec.is_reversed and kind == "binary":
