@@ -313,7 +313,7 @@ def _facts_about_results():
     yield "likelihood.md", "a warning if it stays above half a nat"
     yield "trusting.md", f"all comparisons together have a level of {100 * default(metrics.check_model, 'level'):g} %"
     yield "plots.md", f"Long names are cut after {default(canvas.readable, 'longest')} characters"
-    yield "plots.md", f"no label is smaller than {labels.LEAST_LETTERS:g} points"
+    yield "plots.md", f"no label is smaller than {labels.LEAST_FONT:g} points"
     yield "plots.md", f"Figures have {canvas.PRINT:g} dots per inch"
     yield "plots.md", f"names of up to {ONE_TO_TEN[drawing.SHORT]} characters"
 
