@@ -289,6 +289,18 @@ def header_bomb(source):
     return zipped({"header.npy": written(lambda file: np.save(file, np.frombuffer(text, dtype=np.uint8)))})
 
 
+def read_in_order(tree):
+    """Yield the records of a header in the order in which they are read, by which others refer to them."""
+    if isinstance(tree, dict):
+        for kind, content in tree.items():
+            yield from read_in_order(content)
+            if kind[0].isupper():
+                yield tree
+    elif isinstance(tree, list):
+        for item in tree:
+            yield from read_in_order(item)
+
+
 def longer_model(name, times, n_numbers=0):
     """Return a model whose path or stability has very many entries, and so many numbers for their arrays."""
     import fuzz_load
@@ -296,12 +308,13 @@ def longer_model(name, times, n_numbers=0):
     entries = dict(fuzz_load.ENTRIES[1])
     header = json.loads(np.load(io.BytesIO(entries["header.npy"])).tobytes())
     kind, field = {"path": ("Path", "solutions"), "stability": ("Stability", "edge_frequencies")}[name]
-    ((number,),) = [part[kind][field] for part in header["parts"] if kind in part]
-    many = header["parts"][number]["tuple"]
-    many *= times // len(many)
-    for name in ("f8.npy", "i4.npy"):
-        array = np.resize(np.load(io.BytesIO(entries[name])), n_numbers or 1000)
-        entries[name] = written(lambda file, array=array: np.save(file, array))
+    records = list(read_in_order(header["content"]))
+    (many,) = [record[kind][field] for record in records if kind in record]
+    place = next((place for place, record in enumerate(records) if record is many[0]), None)
+    many += [many[0] if place is None else {"same": place}] * times
+    for member in ("a0.npy", "a1.npy") if n_numbers else ():
+        array = np.resize(np.load(io.BytesIO(entries[member])), n_numbers)
+        entries[member] = written(lambda file, array=array: np.save(file, array))
     text = json.dumps(header).encode()
     entries["header.npy"] = written(lambda file: np.save(file, np.frombuffer(text, dtype=np.uint8)))
     return zipped(entries)
