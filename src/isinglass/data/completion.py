@@ -153,11 +153,8 @@ def _put(old: Series, gone: Mask, values: list[Value]) -> Series:
     cells = as_objects(old.to_list())
     cells[gone] = as_objects(values)
     is_arrow = old.implementation.is_pyarrow()
-    is_whole = kind.is_numeric() and kind not in (
-        nw.Float32,
-        nw.Float64,
-        nw.Decimal,
-    )  # the oldest narwhals tells no more
+    # The oldest narwhals does not know is_integer.
+    is_whole = kind.is_numeric() and kind not in (nw.Float32, nw.Float64, nw.Decimal)
     keeps_type = not (is_whole and any(value % 1 for value in values))  # polars would cut their decimals off
     with suppress(Exception):  # which one says that the type does not hold them depends on the library
         if keeps_type and not is_arrow:
