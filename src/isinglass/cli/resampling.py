@@ -177,12 +177,13 @@ def compare(
         run=estimate.run(console, checkpoint=checkpoint),
     )
     again = "penalty selected again in every permutation" if found.reselect else "penalty selected on all rows and kept"
+    told = found.facts()
     facts = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
         **describe_imputation(found.missing, data.shape[1], "from one two-stage network of all rows, ignoring groups"),
-        **found.facts(),
-        "Groups": f"{spell_column(groups)}: {found.facts()['Groups']}",
+        **told,
+        "Groups": f"{spell_column(groups)}: {told['Groups']}",
     }
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
     draft = describe_comparison(found)
